@@ -1,0 +1,48 @@
+import Type from "typebox";
+
+/** A Kubernetes condition (meta/v1 Condition). All are positive but kstatus's `Reconciling` and `Stalled`. */
+export const ConditionSchema = Type.Object({
+  type: Type.String({ maxLength: 316 }),
+  status: Type.Enum(["True", "False", "Unknown"]),
+  reason: Type.String({ maxLength: 1024 }),
+  message: Type.String({ maxLength: 32768 }),
+  lastTransitionTime: Type.String({ format: "date-time" }),
+  observedGeneration: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+export type Condition = Type.Static<typeof ConditionSchema>;
+
+/** `conditions` of a status: a map list keyed by `type`, as server-side apply merges it. */
+export const ConditionsSchema = Type.Array(ConditionSchema, {
+  maxItems: 32,
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["type"],
+});
+
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+export function isTrue(object: { status?: { conditions?: readonly Condition[] } }, type: string): boolean {
+  return findCondition(object.status?.conditions, type)?.status === "True";
+}
+
+export type ConditionUpdate = Omit<Condition, "lastTransitionTime">;
+
+/**
+ * The conditions after an update: `lastTransitionTime` moves only when `status` changes, order is kept,
+ * types that `next` does not name disappear (so an abnormal-true condition vanishes by leaving it out).
+ * Pure: `now` is RFC 3339.
+ */
+export function conditionsAfter(
+  previous: readonly Condition[] | undefined,
+  next: readonly ConditionUpdate[],
+  now: string,
+): Condition[] {
+  return next.map((update) => {
+    const before = findCondition(previous, update.type);
+    return {
+      ...update,
+      lastTransitionTime: before && before.status === update.status ? before.lastTransitionTime : now,
+    };
+  });
+}

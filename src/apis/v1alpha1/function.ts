@@ -1,0 +1,109 @@
+import Type from "typebox";
+import { ConditionsSchema } from "./conditions.ts";
+import type { KindDefinition } from "./kind-definition.ts";
+import {
+  EntrypointSchema,
+  EnvSchema,
+  MemorySchema,
+  PHASES,
+  ReplicasSchema,
+  RuntimeNameSchema,
+  S3BucketSchema,
+  S3KeySchema,
+  SecretEnvSchema,
+  SourceDirSchema,
+  TimeSchema,
+} from "./workload-fields.ts";
+import { envRules, sourceDirRule } from "./workload-rules.ts";
+
+const WorkloadSpecFields = {
+  runtime: RuntimeNameSchema,
+  entrypoint: Type.Optional(EntrypointSchema),
+  memoryMB: Type.Optional(MemorySchema),
+  env: Type.Optional(EnvSchema),
+  secretEnv: Type.Optional(SecretEnvSchema),
+  replicas: Type.Optional(ReplicasSchema),
+  sourceDir: Type.Optional(SourceDirSchema),
+  s3Bucket: Type.Optional(S3BucketSchema),
+  s3Key: Type.Optional(S3KeySchema),
+};
+
+export const FunctionSpecSchema = Type.Object({
+  ...WorkloadSpecFields,
+  timeoutSec: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 900, default: 30, description: "Seconds a call may take" }),
+  ),
+});
+export type FunctionSpec = Type.Static<typeof FunctionSpecSchema>;
+
+export const ServiceSpecSchema = Type.Object({
+  ...WorkloadSpecFields,
+  timeoutSec: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 900, default: 0, description: "Seconds a call may take; 0 = no limit" }),
+  ),
+});
+export type ServiceSpec = Type.Static<typeof ServiceSpecSchema>;
+
+/**
+ * Status of a Function or Service. `imageRef`, `sourceDigest` and `url` describe what serves, also while a
+ * newer version fails (`phase` Failed, `Ready`=False, `Serving`=True).
+ */
+export const WorkloadStatusSchema = Type.Object({
+  observedGeneration: Type.Optional(Type.Integer()),
+  phase: Type.Optional(Type.Enum(PHASES)),
+  imageRef: Type.Optional(Type.String()),
+  sourceDigest: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  replicas: Type.Optional(Type.Integer({ description: "Replicas that serve" })),
+  selector: Type.Optional(Type.String({ description: "Label selector of the replicas, for the scale subresource" })),
+  message: Type.Optional(Type.String()),
+  lastBuiltAt: Type.Optional(TimeSchema),
+  buildDuration: Type.Optional(Type.String({ description: "How long the last build took, 1.2s" })),
+  conditions: Type.Optional(ConditionsSchema),
+});
+export type WorkloadStatus = Type.Static<typeof WorkloadStatusSchema>;
+
+/** Conditions of a Function and a Service; each is always there once the object was seen. */
+export const WORKLOAD_CONDITIONS = {
+  /** True: the archive of the source is stored and named by `spec.s3Key`. */
+  sourceReady: "SourceReady",
+  /** True: the image of the present source exists. False: building or failed, the reason tells. */
+  buildReady: "BuildReady",
+  /** True: at least one replica answers calls, of this or an earlier version. */
+  serving: "Serving",
+  /** True: the present generation serves, or is scaled to zero on purpose. */
+  ready: "Ready",
+} as const;
+
+const printerColumns = [
+  { name: "Runtime", type: "string", jsonPath: ".spec.runtime" },
+  { name: "Phase", type: "string", jsonPath: ".status.phase" },
+  { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: "Revision", type: "string", jsonPath: ".metadata.annotations.sless\\.kube5s\\.ru/revision", priority: 1 },
+  { name: "URL", type: "string", jsonPath: ".status.url", priority: 1 },
+  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+] as const;
+
+export const functionKind = {
+  kind: "Function",
+  plural: "functions",
+  singular: "function",
+  shortNames: ["fn"],
+  spec: FunctionSpecSchema,
+  status: WorkloadStatusSchema,
+  rules: [...envRules, sourceDirRule],
+  scale: true,
+  printerColumns,
+} as const satisfies KindDefinition;
+
+export const serviceKind = {
+  kind: "Service",
+  plural: "services",
+  singular: "service",
+  shortNames: ["svc-fn"],
+  spec: ServiceSpecSchema,
+  status: WorkloadStatusSchema,
+  rules: [...envRules, sourceDirRule],
+  scale: true,
+  printerColumns,
+} as const satisfies KindDefinition;

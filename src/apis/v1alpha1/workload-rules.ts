@@ -1,0 +1,70 @@
+import type { Fault, FieldRule } from "./kind-definition.ts";
+import { ENV_NAME_PATTERN, isReservedEnvName } from "./workload-fields.ts";
+
+const envName = new RegExp(ENV_NAME_PATTERN);
+
+function nameFaults(field: string, spec: Readonly<Record<string, unknown>>): Fault[] {
+  const names = Object.keys((spec[field] as Record<string, unknown> | undefined) ?? {});
+  return names.flatMap((name) => {
+    const path = ["spec", field, name];
+    if (isReservedEnvName(name))
+      return [{ path, message: `${name} is set by sless itself (PORT and SLESS_* are reserved); choose another name` }];
+    if (!envName.test(name))
+      return [
+        {
+          path,
+          message: `"${name}" is no name of an environment variable: use letters, digits and _, not starting with a digit`,
+        },
+      ];
+    return [];
+  });
+}
+
+function envRule(field: "env" | "secretEnv"): FieldRule {
+  return {
+    cel: `!has(self.${field}) || self.${field}.all(name, name != 'PORT' && !name.startsWith('SLESS_') && name.matches('${ENV_NAME_PATTERN}'))`,
+    message: `${field} names must be variable names; PORT and SLESS_* are reserved`,
+    faults: (spec) => nameFaults(field, spec),
+  };
+}
+
+/** Names of `env` and `secretEnv` are usable and none stands in both. */
+export const envRules: readonly FieldRule[] = [
+  envRule("env"),
+  envRule("secretEnv"),
+  {
+    cel: "!has(self.env) || !has(self.secretEnv) || self.env.all(name, !(name in self.secretEnv))",
+    message: "a name stands in env and in secretEnv",
+    faults(spec) {
+      const env = (spec.env ?? {}) as Record<string, unknown>;
+      const secretEnv = (spec.secretEnv ?? {}) as Record<string, unknown>;
+      return Object.keys(secretEnv)
+        .filter((name) => Object.hasOwn(env, name))
+        .map((name) => ({ path: ["spec", "secretEnv", name], message: `${name} stands in env too; keep one of them` }));
+    },
+  },
+];
+
+/** A `sourceDir` stays below the manifest's folder. */
+export function isEscapingPath(path: string): boolean {
+  return (
+    path.startsWith("/") ||
+    path.includes("\\") ||
+    path.includes("\0") ||
+    path.split("/").some((part) => part === ".." || part === ".git")
+  );
+}
+
+export const sourceDirRule: FieldRule = {
+  cel: "!has(self.sourceDir) || (!self.sourceDir.startsWith('/') && !self.sourceDir.split('/').exists(part, part == '..' || part == '.git'))",
+  message: "sourceDir must stay below the manifest's folder",
+  faults(spec) {
+    if (typeof spec.sourceDir !== "string" || !isEscapingPath(spec.sourceDir)) return [];
+    return [
+      {
+        path: ["spec", "sourceDir"],
+        message: `"${spec.sourceDir}" leaves the manifest's folder; name a folder below it, or move the manifest up`,
+      },
+    ];
+  },
+};

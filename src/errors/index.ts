@@ -1,0 +1,2 @@
+export * from "./sless-error.ts";
+export * from "./table.ts";

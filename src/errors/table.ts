@@ -1,0 +1,337 @@
+/**
+ * Every error that sless tells somebody: HTTP status, consequence for a reconciler, what happened, what to do.
+ * `{placeholders}` are filled from the error's details; a remedy begins with a verb.
+ *
+ * consequence: `stalled` only a change of the object mends it (no retry); `waiting` somebody must act, look again
+ * later without alarm; `retry` the world may mend it by itself (back-off).
+ */
+export const ERRORS = {
+  // requests
+  not_found: {
+    status: 404,
+    consequence: "stalled",
+    happened: "{what} does not exist.",
+    remedy: "Check the name and the namespace; `sless get` lists what is there.",
+  },
+  invalid_request: {
+    status: 400,
+    consequence: "stalled",
+    happened: "The request is not valid: {cause}.",
+    remedy: "Correct what `details` lists and send it again.",
+  },
+  conflict: {
+    status: 409,
+    consequence: "retry",
+    happened: "{what} was changed by somebody else meanwhile.",
+    remedy: "Read it again and repeat the change on what is there now.",
+  },
+  already_exists: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{what} exists already.",
+    remedy: "Choose another name, or change the existing one.",
+  },
+  owned_by_repository: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{what} is owned by repository {repository} ({path}).",
+    remedy: "Change it there and push; or remove the file and create it anew here.",
+  },
+  forbidden: {
+    status: 403,
+    consequence: "stalled",
+    happened: "{what} is not yours.",
+    remedy: "Use your own namespace.",
+  },
+  foreign_host: {
+    status: 421,
+    consequence: "stalled",
+    happened: "The Host header {host} is not an address of this server.",
+    remedy: "Call it as {expected}.",
+  },
+  foreign_origin: {
+    status: 403,
+    consequence: "stalled",
+    happened: "A page of {origin} may not call this server.",
+    remedy: "Call it from the command line, or from a page of its own address.",
+  },
+  too_large: {
+    status: 413,
+    consequence: "stalled",
+    happened: "{what} is larger than {limit}.",
+    remedy: "Send less; sources belong below {limit}.",
+  },
+  internal: {
+    status: 500,
+    consequence: "retry",
+    happened: "sless failed: {cause}.",
+    remedy: "Look into the server's log for the request id, and report it.",
+  },
+  // gateway
+  no_such_function: {
+    status: 404,
+    consequence: "stalled",
+    happened: "No function or service {namespace}/{name} is reachable.",
+    remedy: "Check the address; a function needs an enabled http trigger. `sless get functions` lists what is there.",
+  },
+  scaled_to_zero: {
+    status: 503,
+    consequence: "waiting",
+    happened: "{namespace}/{name} is scaled to zero.",
+    remedy: "Set spec.replicas to 1 or more, or enable one of its triggers.",
+  },
+  function_not_ready: {
+    status: 503,
+    consequence: "retry",
+    happened: "{namespace}/{name} has no replica that serves yet.",
+    remedy: "Try again in a moment; `sless describe function {name}` tells what it waits for.",
+  },
+  function_timeout: {
+    status: 504,
+    consequence: "retry",
+    happened: "{namespace}/{name} did not answer within {seconds} s; {component} ended the call.",
+    remedy: "Make the handler faster, or raise spec.timeoutSec.",
+  },
+  replica_replaced: {
+    status: 503,
+    consequence: "retry",
+    happened: "The replica was replaced because another call of {namespace}/{name} blocked it beyond its time limit.",
+    remedy: "Try again; mend the handler that blocks.",
+  },
+  connection_refused: {
+    status: 502,
+    consequence: "retry",
+    happened: "{namespace}/{name} closed the connection before it answered.",
+    remedy: "Read `sless logs {name}`: its process may have crashed.",
+  },
+  capacity_exceeded: {
+    status: 503,
+    consequence: "retry",
+    happened: "{namespace}/{name} has too many calls in flight.",
+    remedy: "Try again later, or raise spec.replicas.",
+  },
+  // repository
+  repository_unreachable: {
+    status: 502,
+    consequence: "retry",
+    happened: "{url} cannot be read: {cause}.",
+    remedy: "Check that the repository is there and readable; sless tries again by itself.",
+  },
+  repository_unsupported: {
+    status: 422,
+    consequence: "stalled",
+    happened: "{url} cannot be read without git: {cause}.",
+    remedy: "Install git (`apt-get install git`) and restart, or use a plain repository.",
+  },
+  repository_url_invalid: {
+    status: 422,
+    consequence: "stalled",
+    happened: "spec.url {url} is no Git address: {cause}.",
+    remedy: "Correct spec.url.",
+  },
+  ref_not_found: {
+    status: 404,
+    consequence: "retry",
+    happened: "{ref} does not exist in {url}.",
+    remedy: "Push it, or correct spec.ref; what runs goes on.",
+  },
+  repository_empty: {
+    status: 404,
+    consequence: "waiting",
+    happened: "{url} has no commit yet.",
+    remedy: "Push a first commit.",
+  },
+  path_not_found: {
+    status: 404,
+    consequence: "retry",
+    happened: "The folder {path} does not exist at {revision}.",
+    remedy: "Push it, or correct spec.path; what runs goes on.",
+  },
+  object_missing: {
+    status: 502,
+    consequence: "retry",
+    happened: "Git object {id} of {url} is missing or corrupt.",
+    remedy: "Run `git fsck` there; what runs goes on.",
+  },
+  // manifests and sources
+  yaml_syntax: {
+    status: 400,
+    consequence: "stalled",
+    happened: "The YAML does not parse: {cause}.",
+    remedy: "Correct the line shown.",
+  },
+  yaml_ambiguous: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{value} is not what it looks like: {cause}.",
+    remedy: "Write {quoted}.",
+  },
+  manifest_too_large: {
+    status: 400,
+    consequence: "stalled",
+    happened: "The manifest is larger than {limit}.",
+    remedy: "Split it.",
+  },
+  manifest_invalid: { status: 400, consequence: "stalled", happened: "{cause}.", remedy: "Correct the line shown." },
+  kind_unknown: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{kind} is no kind of this group.",
+    remedy: "Use one of {known}.",
+  },
+  kind_not_allowed: {
+    status: 400,
+    consequence: "stalled",
+    happened: "A {kind} may not stand in a repository.",
+    remedy: "Create it with the API or `sless`.",
+  },
+  namespace_foreign: {
+    status: 400,
+    consequence: "stalled",
+    happened: "namespace {namespace} is not the repository's ({expected}).",
+    remedy: "Remove metadata.namespace.",
+  },
+  name_taken: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{what} is defined in {files}.",
+    remedy: "Rename one of them.",
+  },
+  no_longer_a_manifest: {
+    status: 400,
+    consequence: "stalled",
+    happened: "The file held {objects} and no longer looks like a manifest.",
+    remedy: "Restore apiVersion, or delete the file.",
+  },
+  source_too_large: {
+    status: 400,
+    consequence: "stalled",
+    happened: "The source of {what} has {actual}, more than {limit}.",
+    remedy: "Name what is not needed in .slessignore.",
+  },
+  source_escapes: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{path} points outside the source.",
+    remedy: "Replace the link by the file.",
+  },
+  source_unsupported: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{path} is {what}, which cannot be deployed.",
+    remedy: "Commit the files themselves.",
+  },
+  source_missing: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{cause}.",
+    remedy: "Add it, or correct the manifest.",
+  },
+  not_adopted: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{what} exists and nobody owns it, but it differs ({cause}).",
+    remedy: "Add the annotation sless.kube5s.ru/adopt: enabled to take it over.",
+  },
+  owned_elsewhere: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{what} belongs to another repository ({owner}).",
+    remedy: "Rename it, or remove it there first.",
+  },
+  deletions_held: {
+    status: 409,
+    consequence: "waiting",
+    happened: "{count} deletions wait for an approval.",
+    remedy:
+      "Read them with `sless describe repository {repository}`, then run `sless approve {repository}` or restore the files.",
+  },
+  // builds and replicas
+  toolchain_missing: {
+    status: 422,
+    consequence: "retry",
+    happened: "{runtime} needs {tool}, which is not on this machine.",
+    remedy: "Install it: {install}",
+  },
+  dependencies_failed: {
+    status: 422,
+    consequence: "retry",
+    happened: "Installing the dependencies failed: {cause}.",
+    remedy: "Read `sless logs --build {name}`; correct {file}.",
+  },
+  build_failed: {
+    status: 422,
+    consequence: "retry",
+    happened: "The build failed: {cause}.",
+    remedy: "Read `sless logs --build {name}` and correct the code.",
+  },
+  build_timeout: {
+    status: 422,
+    consequence: "retry",
+    happened: "The build took longer than {seconds} s and was ended.",
+    remedy: "Check that the registries of its dependencies answer.",
+  },
+  source_unavailable: {
+    status: 502,
+    consequence: "retry",
+    happened: "The source archive {key} cannot be read: {cause}.",
+    remedy: "Push again; sless stores it anew.",
+  },
+  start_failed: {
+    status: 422,
+    consequence: "retry",
+    happened: "It does not start: {cause}.",
+    remedy: "Read `sless logs {name}` and correct the code.",
+  },
+  crash_loop: {
+    status: 422,
+    consequence: "retry",
+    happened: "It crashes again and again ({cause}).",
+    remedy: "Read `sless logs {name}`.",
+  },
+  secret_missing: {
+    status: 422,
+    consequence: "retry",
+    happened: "Secret {secret} has no key {key}.",
+    remedy: "Create it in the namespace of the function.",
+  },
+  runtime_unknown: {
+    status: 422,
+    consequence: "stalled",
+    happened: "{runtime} is no runtime here.",
+    remedy: "Use one of {known}.",
+  },
+  // the machine
+  storage_unavailable: {
+    status: 503,
+    consequence: "retry",
+    happened: "{what} cannot be written or read: {cause}.",
+    remedy: "Check the disk's space and rights.",
+  },
+  data_in_use: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{data} is in use by process {pid}.",
+    remedy: "Stop that process, or choose another folder with --data.",
+  },
+  port_taken: {
+    status: 409,
+    consequence: "stalled",
+    happened: "Port {port} is taken.",
+    remedy: "Choose another one with --port, or stop what listens there.",
+  },
+  settings_invalid: {
+    status: 400,
+    consequence: "stalled",
+    happened: "The settings are not valid: {cause}.",
+    remedy: "Correct them and start again.",
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+export interface ErrorRow {
+  readonly status: number;
+  readonly consequence: "stalled" | "waiting" | "retry";
+  readonly happened: string;
+  readonly remedy: string;
+}
+export type ErrorCode = keyof typeof ERRORS;

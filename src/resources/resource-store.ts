@@ -1,0 +1,77 @@
+import type { AnyObject, Kind, ObjectIntent, ObjectKey, ObjectOf, StatusOf } from "../apis/index.ts";
+
+/** Writers, as field owners of server-side apply. Each owns only the fields that it applied. */
+export type FieldOwner = "sync" | "api" | "reconciler" | "approval" | "hold";
+
+export interface ListOptions {
+  namespace?: string;
+  /** All of these labels with exactly these values. */
+  labels?: Readonly<Record<string, string>>;
+}
+
+export type WatchEvent<K extends Kind> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ObjectOf<K> }
+  /** Everything up to this version was delivered. */
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+
+/**
+ * Objects by kind, namespace and name, with the semantics of the Kubernetes API that controllers rely on.
+ * What a call resolves with is durable. Objects that are returned must not be changed by the caller.
+ *
+ * @throws SlessError `conflict` (stale resourceVersion or a UID precondition that does not hold), `not_found`,
+ *   `already_exists`, `invalid_request` (does not fit the kind's schema; details of all faults), `storage_unavailable`
+ */
+export interface ResourceStore {
+  get<K extends Kind>(kind: K, key: ObjectKey): Promise<ObjectOf<K> | undefined>;
+  /** All that match, sorted by namespace and name; `resourceVersion` is where a watch may go on. */
+  list<K extends Kind>(kind: K, options?: ListOptions): Promise<{ items: ObjectOf<K>[]; resourceVersion: string }>;
+  /**
+   * Events after `from` (a version of `list` or of an event) without gap or repetition, in order, until `signal` aborts.
+   * A version that is too old throws SlessError `conflict`: list again (HTTP 410 Gone).
+   */
+  watch<K extends Kind>(
+    kind: K,
+    options: ListOptions & { from: string; signal: AbortSignal },
+  ): AsyncIterable<WatchEvent<K>>;
+  create<K extends Kind>(intent: ObjectIntent<K>, options: { owner: FieldOwner }): Promise<ObjectOf<K>>;
+  /**
+   * Server-side apply, always forced: creates the object or sets the fields that the intent names and takes their
+   * ownership; a field that this owner applied before and leaves out now goes, unless another owner has it too.
+   * Maps merge by leaf, lists are atomic. Without a difference nothing is written and the present object is returned.
+   *
+   * @param options.uid precondition: the object must exist with that UID.
+   */
+  apply<K extends Kind>(intent: ObjectIntent<K>, options: { owner: FieldOwner; uid?: string }): Promise<ObjectOf<K>>;
+  /** JSON merge patch (RFC 7396) of metadata (labels, annotations, finalizers) and spec; null removes. */
+  patch<K extends Kind>(
+    kind: K,
+    key: ObjectKey,
+    patch: MergePatch,
+    options: { owner: FieldOwner; uid?: string; resourceVersion?: string },
+  ): Promise<ObjectOf<K>>;
+  /** Replaces the status alone; fails with `conflict` when `resourceVersion` is stale. An equal status is not written. */
+  updateStatus<K extends Kind>(
+    object: Pick<ObjectOf<K>, "kind" | "metadata">,
+    status: StatusOf<K>,
+  ): Promise<ObjectOf<K>>;
+  /**
+   * With finalizers: sets `deletionTimestamp` (the object goes when the last finalizer is removed); else deletes.
+   * Deleting what is not there resolves with "absent".
+   */
+  delete(
+    kind: Kind,
+    key: ObjectKey,
+    options?: { uid?: string; resourceVersion?: string },
+  ): Promise<"deleted" | "terminating" | "absent">;
+}
+
+export interface MergePatch {
+  metadata?: {
+    labels?: Record<string, string | null>;
+    annotations?: Record<string, string | null>;
+    finalizers?: string[] | null;
+  };
+  spec?: Record<string, unknown>;
+}
+
+export type { AnyObject };
