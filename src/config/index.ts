@@ -1,0 +1,2 @@
+export * from "./build-environment.ts";
+export * from "./settings.ts";
