@@ -61,6 +61,18 @@ export const ERRORS = {
     happened: "{what} is larger than {limit}.",
     remedy: "Send less; sources belong below {limit}.",
   },
+  server_unreachable: {
+    status: 502,
+    consequence: "retry",
+    happened: "No sless server answers at {endpoint}: {cause}.",
+    remedy: "Start one with `sless dev`, or name another with --endpoint.",
+  },
+  method_not_allowed: {
+    status: 405,
+    consequence: "stalled",
+    happened: "{method} is not possible on {path}.",
+    remedy: "Use {allowed}.",
+  },
   internal: {
     status: 500,
     consequence: "retry",
@@ -103,6 +115,12 @@ export const ERRORS = {
     consequence: "retry",
     happened: "{namespace}/{name} closed the connection before it answered.",
     remedy: "Read `sless logs {name}`: its process may have crashed.",
+  },
+  response_invalid: {
+    status: 502,
+    consequence: "retry",
+    happened: "{namespace}/{name} answered something that is no valid HTTP response: {cause}.",
+    remedy: "Correct the status and the headers that its handler returns.",
   },
   capacity_exceeded: {
     status: 503,

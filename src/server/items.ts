@@ -1,0 +1,146 @@
+import type { AnyObject, Diagnostic, RepositoryStatus } from "../apis/index.ts";
+
+/** Kinds as REST names them. */
+export const PLURALS = {
+  functions: "Function",
+  services: "Service",
+  jobs: "FunctionJob",
+  triggers: "Trigger",
+  repositories: "Repository",
+} as const;
+export type Plural = keyof typeof PLURALS;
+
+export function isPlural(name: string): name is Plural {
+  return Object.hasOwn(PLURALS, name);
+}
+
+/** The repository that an object came from. */
+export interface Origin {
+  /** Name of the Repository object; its UID when that object is gone. */
+  readonly name: string;
+  readonly path: string | undefined;
+  readonly revision: string | undefined;
+}
+
+export interface ConditionItem {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly last_transition_time: string;
+}
+
+/** What every object tells; times are RFC 3339. Fields without a value are left out of the JSON. */
+export interface CommonItem {
+  readonly namespace: string;
+  readonly name: string;
+  readonly created_at: string;
+  /** True while it is being deleted. */
+  readonly deleting: boolean;
+  /** Owned by a repository; undefined for objects that nobody owns. */
+  readonly repository: Origin | undefined;
+  readonly conditions: readonly ConditionItem[];
+}
+
+type SecretRefs = Readonly<Record<string, { readonly secret: string; readonly key: string }>>;
+
+/** A Function or Service. `image_ref`, `source_digest` and `url` describe what serves. */
+export interface WorkloadItem extends CommonItem {
+  readonly runtime: string;
+  readonly entrypoint: string | undefined;
+  readonly memory_mb: number | undefined;
+  readonly timeout_sec: number | undefined;
+  readonly env_vars: Readonly<Record<string, string>>;
+  readonly secret_env_vars: SecretRefs;
+  readonly replicas: number | undefined;
+  readonly s3_key: string | undefined;
+  readonly phase: string;
+  readonly ready: boolean;
+  readonly serving_replicas: number;
+  readonly image_ref: string | undefined;
+  readonly source_digest: string | undefined;
+  readonly message: string | undefined;
+  readonly last_built_at: string | undefined;
+  readonly url: string | undefined;
+}
+
+export interface JobItem extends CommonItem {
+  readonly function_ref: string | undefined;
+  readonly runtime: string | undefined;
+  readonly entrypoint: string | undefined;
+  readonly memory_mb: number | undefined;
+  readonly timeout_sec: number | undefined;
+  readonly env_vars: Readonly<Record<string, string>>;
+  readonly secret_env_vars: SecretRefs;
+  readonly s3_key: string | undefined;
+  readonly event_json: string | undefined;
+  readonly run_id: number;
+  readonly last_run_id: number | undefined;
+  readonly phase: string;
+  readonly job_name: string | undefined;
+  readonly start_time: string | undefined;
+  readonly completion_time: string | undefined;
+  readonly image_ref: string | undefined;
+  readonly message: string | undefined;
+}
+
+export interface TriggerItem extends CommonItem {
+  readonly type: string;
+  readonly function_ref: string;
+  readonly enabled: boolean;
+  readonly active: boolean;
+  readonly url: string | undefined;
+  readonly schedule: string | undefined;
+  readonly time_zone: string | undefined;
+  readonly event_json: string | undefined;
+  readonly concurrency_policy: string | undefined;
+  readonly queue: string | undefined;
+  readonly prefetch: number | undefined;
+  readonly max_retries: number | undefined;
+  readonly last_schedule_time: string | undefined;
+  readonly next_schedule_time: string | undefined;
+}
+
+export interface RepositoryItem extends CommonItem {
+  /** Without user and password. */
+  readonly url: string;
+  readonly ref: Readonly<Record<string, string>>;
+  readonly path: string | undefined;
+  readonly interval: string | undefined;
+  readonly suspend: boolean;
+  readonly prune: boolean;
+  readonly ready: boolean;
+  readonly message: string | undefined;
+  readonly objects: number;
+  readonly diagnostics: number;
+  readonly last_fetched_revision: string | undefined;
+  readonly last_attempted_revision: string | undefined;
+  readonly last_applied_revision: string | undefined;
+}
+
+export interface ItemOf {
+  functions: WorkloadItem;
+  services: WorkloadItem;
+  jobs: JobItem;
+  triggers: TriggerItem;
+  repositories: RepositoryItem;
+}
+
+/** A deletion that waits for an approval; the UID makes it exact. */
+export interface HeldDeletion {
+  readonly kind: AnyObject["kind"];
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What the last sync of a repository planned, found and held. */
+export interface RepositoryPlanItem {
+  /** Revision of the plan; undefined before the first one. */
+  readonly revision: string | undefined;
+  readonly counts: NonNullable<RepositoryStatus["plan"]>["counts"] | undefined;
+  /** One line each, the first 100. */
+  readonly actions: readonly string[];
+  readonly diagnostics: { readonly count: number; readonly items: readonly Diagnostic[] };
+  /** Every deletion that waits, not only the first 100. */
+  readonly held: readonly HeldDeletion[];
+}
