@@ -1,4 +1,5 @@
 export * from "./v1alpha1/conditions.ts";
+export * from "./v1alpha1/crd.ts";
 export * from "./v1alpha1/function.ts";
 export * from "./v1alpha1/function-job.ts";
 export * from "./v1alpha1/group.ts";

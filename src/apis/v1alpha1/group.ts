@@ -13,6 +13,8 @@ export const ANNOTATIONS = {
   revision: `${GROUP}/revision`,
   /** Hash of what sync last applied, so that a field dropped from the manifest is seen without reading managedFields. */
   appliedHash: `${GROUP}/applied-hash`,
+  /** Digest of the source's dependency files alone: tells a change of dependencies from one of code. */
+  dependenciesDigest: `${GROUP}/dependencies-digest`,
   /** `enabled`: a manifest takes over an object that nobody owns. */
   adopt: `${GROUP}/adopt`,
   /** `disabled`: never deleted by a sync. */

@@ -75,6 +75,8 @@ const COUNTS = Type.Object({
   adopt: Type.Integer(),
   hold: Type.Integer(),
   refuse: Type.Integer(),
+  leave: Type.Integer(),
+  wait: Type.Integer(),
   unchanged: Type.Integer(),
 });
 

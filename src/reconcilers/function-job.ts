@@ -1,0 +1,150 @@
+import {
+  type FunctionJobStatus,
+  keyOf,
+  type ObjectKey,
+  type ObjectOf,
+  sourceDigestOfKey,
+  type WorkloadRef,
+} from "../apis/index.ts";
+import type { Builder } from "../build/index.ts";
+import type { Clock, Next } from "../controller/index.ts";
+import { SlessError } from "../errors/index.ts";
+import type { Platform, WorkloadSpec } from "../platform/index.ts";
+import type { Reporter } from "../report/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
+import { functionJobStatus, type JobObservation } from "./function-job-status.ts";
+
+export interface FunctionJobDeps {
+  readonly store: ResourceStore;
+  readonly builder: Builder;
+  readonly platform: Platform;
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly clock: Clock;
+  readonly report: Reporter;
+}
+
+type Job = ObjectOf<"FunctionJob">;
+
+/** A job's code and settings, its own or those of the function that it names. */
+interface Program {
+  /** Whose source and image it is. */
+  readonly ref: WorkloadRef;
+  readonly runtime: string;
+  readonly sourceKey: string | undefined;
+  readonly spec: Omit<WorkloadSpec, "workload" | "imageRef">;
+}
+
+/**
+ * Reconciles FunctionJobs: a run for every raise of `runID`, at most once each; 0 is no run. A run that ended is not
+ * looked at again, whatever else of the spec changes.
+ */
+export function createFunctionJobReconciler(deps: FunctionJobDeps): (key: ObjectKey) => Promise<Next> {
+  return async (key) => {
+    const ref: WorkloadRef = { kind: "FunctionJob", ...key };
+    const job = await deps.store.get("FunctionJob", key);
+    if (!job || job.metadata.deletionTimestamp) {
+      await deps.builder.cancel(ref);
+      await deps.platform.remove(ref);
+      return { kind: "done" };
+    }
+    if (isSettled(job)) return { kind: "done" };
+    const seen = await observe(ref, job, deps);
+    const status = functionJobStatus(job, seen, deps.clock.now().toISOString());
+    report(ref, job.status, status, deps);
+    await deps.store.updateStatus(job, status);
+    return nextOf(seen, deps.clock);
+  };
+}
+
+/** The present `runID` was run to its end; nothing is to do until it is raised. */
+function isSettled(job: Job): boolean {
+  const ended = job.status?.phase === "Succeeded" || job.status?.phase === "Failed";
+  return ended && job.status?.completionTime !== undefined && (job.spec.runID ?? 0) <= (job.status.lastRunID ?? 0);
+}
+
+async function observe(ref: WorkloadRef, job: Job, deps: FunctionJobDeps): Promise<JobObservation> {
+  const runID = job.spec.runID ?? 0;
+  if (runID === 0) return { kind: "skipped" };
+  const program = await programOf(ref, job, deps);
+  if ("reason" in program) return { kind: "waiting", ...program };
+  const runtime = deps.runtimes.get(program.runtime);
+  if (!runtime) {
+    const error = new SlessError("runtime_unknown", {
+      runtime: program.runtime,
+      known: [...deps.runtimes.keys()].join(", "),
+    });
+    return { kind: "fault", reason: "RuntimeUnknown", message: error.message };
+  }
+  const sourceDigest = sourceDigestOfKey(program.ref, program.sourceKey);
+  if (sourceDigest === undefined || program.sourceKey === undefined) {
+    return { kind: "waiting", reason: "WaitingForSource", message: "No source is stored yet; push or upload it." };
+  }
+  const { entrypoint } = program.spec;
+  const build = await deps.builder.ensure({
+    workload: ref,
+    runtime,
+    entrypoint,
+    sourceDigest,
+    sourceKey: program.sourceKey,
+  });
+  if (build.phase !== "built") return { kind: "build", build };
+  const spec: WorkloadSpec = { ...program.spec, workload: ref, imageRef: build.imageRef };
+  const run = await deps.platform.runJob({ spec, runID, eventJSON: job.spec.eventJSON });
+  return { kind: "run", imageRef: build.imageRef, runID, run };
+}
+
+async function programOf(
+  ref: WorkloadRef,
+  job: Job,
+  deps: FunctionJobDeps,
+): Promise<Program | { reason: string; message: string }> {
+  const { functionRef, runtime } = job.spec;
+  const timeoutSec = job.spec.timeoutSec ?? 30;
+  if (functionRef === undefined)
+    return { ref, runtime: runtime ?? "", sourceKey: job.spec.s3Key, spec: settingsOf(job.spec, timeoutSec) };
+  const target = await deps.store.get("Function", { namespace: ref.namespace, name: functionRef });
+  if (!target) {
+    const message = `Function ${functionRef} does not exist in this namespace; the job runs once there is one.`;
+    return { reason: "FunctionNotFound", message };
+  }
+  const targetRef: WorkloadRef = { kind: "Function", namespace: ref.namespace, name: functionRef };
+  return {
+    ref: targetRef,
+    runtime: target.spec.runtime,
+    sourceKey: target.spec.s3Key,
+    spec: settingsOf(target.spec, timeoutSec),
+  };
+}
+
+function settingsOf(spec: Job["spec"], timeoutSec: number): Program["spec"] {
+  const { entrypoint = "handler.handle", memoryMB = 128, env = {}, secretEnv = {} } = spec;
+  return { entrypoint, memoryMB, timeoutSec, env, secretEnv };
+}
+
+function nextOf(seen: JobObservation, clock: Clock): Next {
+  if (seen.kind === "build" && seen.build.phase === "failed") {
+    return { kind: "after", ms: Math.max(100, seen.build.retryAt.getTime() - clock.now().getTime()) };
+  }
+  return { kind: "done" };
+}
+
+function report(
+  ref: WorkloadRef,
+  before: FunctionJobStatus | undefined,
+  after: FunctionJobStatus,
+  deps: FunctionJobDeps,
+): void {
+  if (before?.phase === after.phase && before?.lastRunID === after.lastRunID) return;
+  if (after.completionTime !== undefined) {
+    const durationMs = Date.parse(after.completionTime) - Date.parse(after.startTime ?? after.completionTime);
+    deps.report({ step: "finished", object: ref, phase: after.phase ?? "", message: after.message ?? "", durationMs });
+  } else if (after.phase === "Failed") {
+    deps.report({
+      step: "failed",
+      object: ref,
+      reason: after.conditions?.[0]?.reason ?? "Failed",
+      message: after.message ?? keyOf(ref),
+    });
+  }
+}

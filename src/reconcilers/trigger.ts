@@ -1,0 +1,67 @@
+import {
+  type ConditionUpdate,
+  conditionsAfter,
+  type ObjectKey,
+  type ObjectOf,
+  type ObjectRef,
+  type TriggerStatus,
+} from "../apis/index.ts";
+import type { Clock, Next } from "../controller/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
+import { withoutUndefined } from "./workload-status.ts";
+
+export interface TriggerDeps {
+  readonly store: ResourceStore;
+  readonly clock: Clock;
+  /** The Function or Service of that name, from watches. */
+  targetOf(key: ObjectKey): ObjectRef | undefined;
+  urlOf(ref: ObjectRef): string;
+}
+
+/** Reconciles triggers of type http: their address and whether calls arrive. Other types say that they are not served yet. */
+export function createTriggerReconciler(deps: TriggerDeps): (key: ObjectKey) => Promise<Next> {
+  return async (key) => {
+    const trigger = await deps.store.get("Trigger", key);
+    if (!trigger || trigger.metadata.deletionTimestamp) return { kind: "done" };
+    const target = deps.targetOf({ namespace: key.namespace, name: trigger.spec.functionRef });
+    const url = target ? deps.urlOf(target) : undefined;
+    await deps.store.updateStatus(trigger, triggerStatus(trigger, url, deps.clock.now().toISOString()));
+    return { kind: "done" };
+  };
+}
+
+/** Pure; `url` is the target's address, undefined while the target does not exist; `now` is RFC 3339. */
+export function triggerStatus(trigger: ObjectOf<"Trigger">, url: string | undefined, now: string): TriggerStatus {
+  const ready = readyOf(trigger, url);
+  const active = ready.status === "True" && trigger.spec.enabled !== false;
+  return withoutUndefined({
+    observedGeneration: trigger.metadata.generation,
+    active,
+    url: active ? url : undefined,
+    conditions: conditionsAfter(
+      trigger.status?.conditions,
+      [{ ...ready, observedGeneration: trigger.metadata.generation }],
+      now,
+    ),
+  });
+}
+
+function readyOf(trigger: ObjectOf<"Trigger">, url: string | undefined): ConditionUpdate {
+  const { type, functionRef, enabled } = trigger.spec;
+  if (type !== "http") {
+    const message = `Triggers of type ${type} are not served by this version of sless; only http is.`;
+    return { type: "Ready", status: "False", reason: "TypeNotServed", message };
+  }
+  if (url === undefined) {
+    const message = `No Function or Service ${functionRef} exists in this namespace; it goes on by itself once there is one.`;
+    return { type: "Ready", status: "False", reason: "FunctionNotFound", message };
+  }
+  if (enabled === false)
+    return {
+      type: "Ready",
+      status: "True",
+      reason: "Disabled",
+      message: "It is disabled; no call arrives through it.",
+    };
+  return { type: "Ready", status: "True", reason: "Active", message: "Calls arrive." };
+}

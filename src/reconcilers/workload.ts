@@ -1,0 +1,205 @@
+import {
+  findCondition,
+  keyOf,
+  type ObjectKey,
+  type ObjectOf,
+  type ObjectRef,
+  refText,
+  sourceDigestOfKey,
+  type WorkloadRef,
+  type WorkloadStatus,
+} from "../apis/index.ts";
+import type { Builder, BuildState } from "../build/index.ts";
+import type { Clock, Next } from "../controller/index.ts";
+import { SlessError } from "../errors/index.ts";
+import type { Platform, WorkloadSpec, WorkloadState } from "../platform/index.ts";
+import type { Reporter } from "../report/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
+import { type WorkloadObservation, workloadStatus } from "./workload-status.ts";
+
+export interface WorkloadDeps {
+  readonly store: ResourceStore;
+  readonly builder: Builder;
+  readonly platform: Platform;
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly clock: Clock;
+  readonly report: Reporter;
+  /** Triggers of the namespace whose `functionRef` is this name. */
+  triggersOf(key: ObjectKey): readonly ObjectOf<"Trigger">[];
+  /** Address of a workload at `/fn/`. */
+  urlOf(ref: ObjectRef): string;
+}
+
+type Workload = ObjectOf<"Function"> | ObjectOf<"Service">;
+type WorkloadKindServed = "Function" | "Service";
+
+/** What this process saw of a rollout, for the durations that it reports. */
+interface Rollout {
+  readonly version: string;
+  readonly startedAt: number;
+}
+
+/**
+ * Reconciles Functions and Services: source stored → image built → replicas run → status. Level-based; every run
+ * reads afresh and the only write is a status that differs. What serves goes on serving until its successor is ready.
+ */
+export function createWorkloadReconciler(
+  kind: WorkloadKindServed,
+  deps: WorkloadDeps,
+): (key: ObjectKey) => Promise<Next> {
+  const rollouts = new Map<string, Rollout>();
+  return async (key) => {
+    const ref: WorkloadRef = { kind, ...key };
+    const object = (await deps.store.get(kind, key)) as Workload | undefined;
+    if (!object || object.metadata.deletionTimestamp) {
+      rollouts.delete(keyOf(key));
+      return forget(ref, deps);
+    }
+    const seen = await observe(ref, object, { deps, rollouts });
+    const status = workloadStatus(object, seen, deps.clock.now().toISOString());
+    report(ref, object, status, { deps, rollouts, seen });
+    await deps.store.updateStatus<WorkloadKindServed>(object, status);
+    return nextOf(seen, deps.clock);
+  };
+}
+
+async function forget(ref: WorkloadRef, deps: WorkloadDeps): Promise<Next> {
+  await deps.builder.cancel(ref);
+  await deps.platform.remove(ref);
+  return { kind: "done" };
+}
+
+/** The replicas that are to run: 0 when it has triggers and all are disabled (design §2), else `spec.replicas`. */
+export function effectiveReplicas(object: Workload, triggers: readonly ObjectOf<"Trigger">[]): number {
+  const allDisabled = triggers.length > 0 && triggers.every((trigger) => trigger.spec.enabled === false);
+  return object.kind === "Function" && allDisabled ? 0 : (object.spec.replicas ?? 1);
+}
+
+interface Run {
+  readonly deps: WorkloadDeps;
+  readonly rollouts: Map<string, Rollout>;
+}
+
+async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<WorkloadObservation> {
+  const { deps } = run;
+  const triggers = deps.triggersOf(ref);
+  const replicas = effectiveReplicas(object, triggers);
+  const sourceDigest = sourceDigestOfKey(ref, object.spec.s3Key);
+  const runtime = deps.runtimes.get(object.spec.runtime);
+  const fault = faultOf(object, ref, runtime, deps);
+  const seen = { sourceDigest, replicas, fault, url: urlOf(ref, triggers, deps) };
+  if (fault || sourceDigest === undefined || !runtime) {
+    return { ...seen, build: undefined, platform: await deps.platform.state(ref) };
+  }
+  if (replicas === 0) return { ...seen, build: undefined, platform: await stop(ref, deps) };
+  const build = await deps.builder.ensure({
+    workload: ref,
+    runtime,
+    entrypoint: object.spec.entrypoint ?? "handler.handle",
+    sourceDigest,
+    sourceKey: object.spec.s3Key ?? "",
+  });
+  if (build.phase !== "built") return { ...seen, build, platform: await deps.platform.state(ref) };
+  return { ...seen, build, platform: await start(ref, object, { build, replicas, run }) };
+}
+
+async function stop(ref: WorkloadRef, deps: WorkloadDeps): Promise<WorkloadState | undefined> {
+  await deps.builder.cancel(ref);
+  await deps.platform.remove(ref);
+  return deps.platform.state(ref);
+}
+
+async function start(
+  ref: WorkloadRef,
+  object: Workload,
+  { build, replicas, run }: { build: BuildState & { phase: "built" }; replicas: number; run: Run },
+): Promise<WorkloadState> {
+  const spec = workloadSpec(ref, object, build.imageRef);
+  const version = `${object.metadata.generation} ${build.imageRef}`;
+  if (run.rollouts.get(keyOf(ref))?.version !== version) {
+    run.rollouts.set(keyOf(ref), { version, startedAt: run.deps.clock.monotonicMs() });
+    if (object.status?.imageRef !== build.imageRef) {
+      run.deps.report({
+        step: "built",
+        object: ref,
+        imageRef: build.imageRef,
+        reused: build.reused,
+        durationMs: build.durationMs,
+      });
+    }
+  }
+  return run.deps.platform.apply(spec, replicas);
+}
+
+/** What the platform runs for an object whose defaults are filled in. */
+export function workloadSpec(ref: WorkloadRef, object: Workload, imageRef: string): WorkloadSpec {
+  const { entrypoint = "handler.handle", memoryMB = 128, timeoutSec = 0, env = {}, secretEnv = {} } = object.spec;
+  return { workload: ref, imageRef, entrypoint, memoryMB, timeoutSec, env, secretEnv };
+}
+
+function faultOf(
+  object: Workload,
+  ref: WorkloadRef,
+  runtime: Runtime | undefined,
+  deps: WorkloadDeps,
+): WorkloadObservation["fault"] {
+  if (!runtime) {
+    const error = new SlessError("runtime_unknown", {
+      runtime: object.spec.runtime,
+      known: [...deps.runtimes.keys()].join(", "),
+    });
+    return { reason: "RuntimeUnknown", message: error.message };
+  }
+  if (object.spec.s3Key !== undefined && sourceDigestOfKey(ref, object.spec.s3Key) === undefined) {
+    // Rule 9: a key of another object would let one tenant run, and read, another's source.
+    return {
+      reason: "SourceKeyForeign",
+      message: "spec.s3Key names the source of another object; push or upload the source anew.",
+    };
+  }
+  return undefined;
+}
+
+function urlOf(ref: WorkloadRef, triggers: readonly ObjectOf<"Trigger">[], deps: WorkloadDeps): string | undefined {
+  const reachable =
+    ref.kind === "Service" ||
+    triggers.some((trigger) => trigger.spec.type === "http" && trigger.spec.enabled !== false);
+  return reachable ? deps.urlOf(ref) : undefined;
+}
+
+function nextOf(seen: WorkloadObservation, clock: Clock): Next {
+  if (seen.build?.phase !== "failed") return { kind: "done" };
+  return { kind: "after", ms: Math.max(100, seen.build.retryAt.getTime() - clock.now().getTime()) };
+}
+
+function report(
+  ref: WorkloadRef,
+  object: Workload,
+  status: WorkloadStatus,
+  { deps, rollouts, seen }: Run & { seen: WorkloadObservation },
+): void {
+  const before = object.status;
+  const rollout = rollouts.get(keyOf(ref));
+  const isCurrent = seen.platform?.current === true && status.phase === "Ready" && seen.replicas > 0;
+  const wasCurrent =
+    before?.phase === "Ready" &&
+    before.imageRef === status.imageRef &&
+    before.observedGeneration === status.observedGeneration;
+  if (isCurrent && !wasCurrent && rollout) {
+    const durationMs = deps.clock.monotonicMs() - rollout.startedAt;
+    deps.report({ step: "serving", object: ref, url: status.url, durationMs });
+  }
+  const ready = findCondition(status.conditions, "Ready");
+  const readyBefore = findCondition(before?.conditions, "Ready");
+  const failedAnew =
+    status.phase === "Failed" && (before?.phase !== "Failed" || readyBefore?.message !== ready?.message);
+  if (failedAnew) {
+    deps.report({
+      step: "failed",
+      object: ref,
+      reason: ready?.reason ?? "Failed",
+      message: ready?.message ?? refText(ref),
+    });
+  }
+}

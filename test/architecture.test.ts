@@ -1,0 +1,108 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { expect, it } from "vitest";
+
+const SRC = resolve(import.meta.dirname, "../src");
+const PORTS = ["apis", "errors", "report", "resources", "storage", "build", "platform", "controller", "runtimes"];
+
+/** The table of docs/architecture.md. `app` may import everything. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  apis: [],
+  errors: [],
+  report: ["apis"],
+  manifest: ["apis", "errors"],
+  plan: ["apis", "errors"],
+  source: ["apis", "errors"],
+  runtimes: ["apis", "errors"],
+  processes: ["errors"],
+  desired: ["apis", "errors", "manifest", "plan", "source", "runtimes"],
+  resources: ["apis", "errors", "controller/clock"],
+  storage: ["errors"],
+  build: ["apis", "errors", "storage", "runtimes", "source", "processes", "controller/clock"],
+  platform: ["apis", "errors", "processes", "controller/clock"],
+  controller: ["apis", "errors", "resources"],
+  sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
+  reconcilers: PORTS,
+  gateway: ["apis", "errors", "resources", "controller", "platform"],
+  server: [...PORTS, "gateway", "plan", "sync"],
+  cli: ["apis", "errors", "plan", "manifest", "source", "desired", "runtimes", "report", "config", "server/client"],
+  config: ["errors"],
+};
+
+const ADAPTERS = [
+  "source/isomorphic",
+  "source/native",
+  "resources/embedded",
+  "storage/filesystem",
+  "build/local",
+  "platform/process",
+];
+
+interface Import {
+  readonly file: string;
+  /** Path below `src/` of what is imported, without extension. */
+  readonly target: string;
+}
+
+async function importsBelow(folder: string): Promise<Import[]> {
+  const files = (await readdir(join(SRC, folder), { recursive: true })).filter((name) => name.endsWith(".ts"));
+  const lists = await Promise.all(
+    files.map(async (name) => {
+      const file = join(SRC, folder, name);
+      const text = await readFile(file, "utf8");
+      const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) => match[1]!);
+      return specifiers.map((specifier) => ({
+        file: join(folder, name),
+        target: relative(SRC, resolve(file, "..", specifier)).replace(/\.ts$/, ""),
+      }));
+    }),
+  );
+  return lists.flat();
+}
+
+const folderOf = (target: string) => target.split("/")[0]!;
+
+/** Faces: a folder's index, or a named file that the table allows for itself. */
+function isAllowed(target: string, allowed: readonly string[]): boolean {
+  return allowed.includes(target) || (allowed.includes(folderOf(target)) && target === `${folderOf(target)}/index`);
+}
+
+it.each(Object.entries(MAY_IMPORT))("src/%s imports only what the architecture allows", async (folder, allowed) => {
+  const foreign = (await importsBelow(folder)).filter(
+    ({ target }) => folderOf(target) !== folder && !isAllowed(target, allowed),
+  );
+  expect(foreign).toEqual([]);
+});
+
+it("every folder of src stands in the table", async () => {
+  const folders = (await readdir(SRC, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  const unknown = folders.map((entry) => entry.name).filter((name) => name !== "app" && !Object.hasOwn(MAY_IMPORT, name));
+  expect(unknown).toEqual([]);
+});
+
+it("adapters are named only by the composition roots", async () => {
+  const imports = (await Promise.all(Object.keys(MAY_IMPORT).map(importsBelow))).flat();
+  const named = imports.filter(({ file, target }) =>
+    ADAPTERS.some((adapter) => target.startsWith(`${adapter}/`) && !file.startsWith(`${adapter}/`)),
+  );
+  expect(named).toEqual([]);
+});
+
+async function sourcesBelow(folder: string): Promise<{ file: string; text: string }[]> {
+  const names = (await readdir(join(SRC, folder), { recursive: true })).filter((name) => name.endsWith(".ts"));
+  return Promise.all(
+    names.map(async (name) => ({ file: join(folder, name), text: await readFile(join(SRC, folder, name), "utf8") })),
+  );
+}
+
+it.each(["manifest", "plan"])("src/%s is pure: no file system, no process, no clock", async (folder) => {
+  const impure = (await sourcesBelow(folder)).filter(({ text }) =>
+    /node:(fs|child_process|net|http|timers)|Date\.now|new Date\(\)|performance\.now|Math\.random/.test(text),
+  );
+  expect(impure.map(({ file }) => file)).toEqual([]);
+});
+
+it("only src/config and the entry point read the process's environment", async () => {
+  const readers = (await sourcesBelow(".")).filter(({ text }) => /\bprocess\.env\b/.test(text)).map(({ file }) => file);
+  expect(readers.filter((file) => !file.startsWith("config/") && file !== "app/sless.ts")).toEqual([]);
+});
