@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { ObjectStore } from "../../src/storage/index.ts";
+import { allOf } from "../support/all-of.ts";
+
+/** What every ObjectStore keeps; each test opens an empty one. */
+export function objectStoreContract(open: () => Promise<ObjectStore>): void {
+  it("gives back the bytes that were put", async () => {
+    const store = await open();
+    expect(await store.put("functions/demo/hello/1.zip", bytes("one"))).toBe("stored");
+    expect(textOf(await store.get("functions/demo/hello/1.zip"))).toBe("one");
+    expect(await store.has("functions/demo/hello/1.zip")).toBe(true);
+  });
+
+  it("keeps the first bytes when a key is put twice", async () => {
+    const store = await open();
+    expect(await store.put("a", bytes("1"))).toBe("stored");
+    expect(await store.put("a", bytes("2"))).toBe("present");
+    expect(textOf(await store.get("a"))).toBe("1");
+  });
+
+  it("stores once when many put one key at the same time", async () => {
+    const store = await open();
+    const outcomes = await Promise.all(Array.from({ length: 8 }, (_, i) => store.put("a/b", bytes(String(i)))));
+    expect(outcomes.filter((outcome) => outcome === "stored")).toHaveLength(1);
+    expect(textOf(await store.get("a/b"))).toBe(String(outcomes.indexOf("stored")));
+  });
+
+  it("keeps empty and large bodies as they are", async () => {
+    const store = await open();
+    const large = new Uint8Array(3 * 1024 * 1024).map((_, i) => i % 251);
+    await store.put("empty", new Uint8Array());
+    await store.put("large", large);
+    expect(await store.get("empty")).toHaveLength(0);
+    expect(Buffer.compare((await store.get("large"))!, large)).toBe(0);
+  });
+
+  it("knows nothing of keys that were not put, also of a key's own folder", async () => {
+    const store = await open();
+    await store.put("a/b/c", bytes("x"));
+    for (const key of ["missing", "a/missing", "a/b", "a/b/c/d"]) {
+      expect(await store.get(key)).toBeUndefined();
+      expect(await store.has(key)).toBe(false);
+    }
+  });
+
+  it("lists the keys of a prefix of text, sorted", async () => {
+    const store = await open();
+    for (const key of ["f/a/2", "f/a/1", "f/a-b/1", "f/ab/1", "g/1"]) await store.put(key, bytes(key));
+    expect(await keysOf(store, "f/")).toEqual(["f/a-b/1", "f/a/1", "f/a/2", "f/ab/1"]);
+    expect(await keysOf(store, "f/a")).toEqual(["f/a-b/1", "f/a/1", "f/a/2", "f/ab/1"]);
+    expect(await keysOf(store, "f/a/")).toEqual(["f/a/1", "f/a/2"]);
+    expect(await keysOf(store, "")).toHaveLength(5);
+    expect(await keysOf(store, "h/")).toEqual([]);
+  });
+
+  it("lists in the order of strings whatever the keys are", async () => {
+    const part = fc.stringMatching(/^[a-c.-]{1,3}$/).filter((text) => text !== "." && text !== "..");
+    const keys = fc.uniqueArray(
+      fc.tuple(part, part).map((parts) => `${parts.join("/")}/leaf`),
+      { maxLength: 8 },
+    );
+    await fc.assert(
+      fc.asyncProperty(keys, async (names) => {
+        const store = await open();
+        for (const name of names) await store.put(name, bytes(name));
+        expect(await keysOf(store, "")).toEqual([...names].sort());
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("forgets a deleted key, and stores it anew", async () => {
+    const store = await open();
+    await store.put("a/b/c", bytes("1"));
+    await store.delete("a/b/c");
+    await store.delete("a/b/c");
+    expect(await store.has("a/b/c")).toBe(false);
+    expect(await store.put("a/b/c", bytes("2"))).toBe("stored");
+    expect(textOf(await store.get("a/b/c"))).toBe("2");
+  });
+
+  it.each(["", "/a", "a/", "a//b", ".", "..", "a/../b", "../a", "a/.", "a\\b", "a\0b", "a\nb"])(
+    "refuses %j as a key",
+    async (key) => {
+      const store = await open();
+      for (const use of [() => store.put(key, bytes("x")), () => store.get(key), () => store.has(key)]) {
+        await expect(use()).rejects.toMatchObject({ code: "invalid_request" });
+      }
+      await expect(store.delete(key)).rejects.toMatchObject({ code: "invalid_request" });
+    },
+  );
+}
+
+async function keysOf(store: ObjectStore, prefix: string): Promise<string[]> {
+  return allOf(store.list(prefix));
+}
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function textOf(body: Uint8Array | undefined): string | undefined {
+  return body && new TextDecoder().decode(body);
+}

@@ -1,0 +1,36 @@
+import { SlessError } from "../../src/errors/index.ts";
+import type { ObjectStore } from "../../src/storage/index.ts";
+
+/** An ObjectStore that keeps nothing on disk; `faults` replace single operations. */
+export function memoryObjectStore(faults: Partial<ObjectStore> = {}): ObjectStore {
+  const blobs = new Map<string, Uint8Array>();
+  return {
+    async put(key, body) {
+      check(key);
+      if (blobs.has(key)) return "present";
+      blobs.set(key, Uint8Array.from(body));
+      return "stored";
+    },
+    async get(key) {
+      check(key);
+      return blobs.get(key);
+    },
+    async has(key) {
+      check(key);
+      return blobs.has(key);
+    },
+    async *list(prefix) {
+      yield* [...blobs.keys()].filter((key) => key.startsWith(prefix)).sort();
+    },
+    async delete(key) {
+      check(key);
+      blobs.delete(key);
+    },
+    ...faults,
+  };
+}
+
+function check(key: string): void {
+  const legal = key.split("/").every((part) => /^[!-[\]-~]+$/.test(part) && part !== "." && part !== "..");
+  if (!legal) throw new SlessError("invalid_request", { cause: `${JSON.stringify(key)} is no object key` });
+}
