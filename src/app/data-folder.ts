@@ -1,0 +1,56 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { messageOf, SlessError } from "../errors/index.ts";
+
+export interface DataFolder {
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the data folder and takes it for this process alone. The lock is SQLite's, held by the operating system: it
+ * goes with the process, however that ends, so a crash leaves no stale lock behind.
+ *
+ * @throws SlessError `data_in_use`, `storage_unavailable`
+ */
+export async function openDataFolder(path: string): Promise<DataFolder> {
+  const pidFile = join(path, "pid");
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new SlessError("storage_unavailable", { what: path, cause: messageOf(error) }, { cause: error });
+  }
+  const lock = takeLock(join(path, "lock"));
+  if (!lock) throw new SlessError("data_in_use", { data: path, pid: await pidIn(pidFile) });
+  await writeFile(pidFile, `${process.pid}\n`).catch((error: unknown) => {
+    lock.close();
+    throw new SlessError("storage_unavailable", { what: pidFile, cause: messageOf(error) }, { cause: error });
+  });
+  return {
+    path,
+    async close() {
+      await rm(pidFile, { force: true });
+      lock.close();
+    },
+  };
+}
+
+function takeLock(file: string): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { timeout: 0 });
+    // The transaction stays open: nothing is written, the lock alone is wanted.
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database?.close();
+    if (/locked|busy/i.test(messageOf(error))) return undefined;
+    throw new SlessError("storage_unavailable", { what: file, cause: messageOf(error) }, { cause: error });
+  }
+}
+
+async function pidIn(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return /^\d+$/.test(text.trim()) ? text.trim() : "unknown";
+}

@@ -1,0 +1,39 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openDataFolder } from "../../src/app/data-folder.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const HOLDER = join(import.meta.dirname, "../support/hold-data-folder.ts");
+
+describe("the data folder", () => {
+  it("a second process is refused and told who has it", async () => {
+    const data = join(await temporaryFolder(), "data");
+    const holder = fork(HOLDER, [data]);
+    await once(holder, "message");
+    await expect(openDataFolder(data)).rejects.toMatchObject({
+      code: "data_in_use",
+      details: { pid: String(holder.pid) },
+    });
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+  });
+
+  it("after a kill -9 the next start takes it", async () => {
+    const data = join(await temporaryFolder(), "data");
+    const holder = fork(HOLDER, [data]);
+    await once(holder, "message");
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    const folder = await openDataFolder(data);
+    await folder.close();
+  });
+
+  it("a file in its place is told, not overwritten", async () => {
+    const path = join(await temporaryFolder(), "data");
+    await writeFile(path, "mine");
+    await expect(openDataFolder(path)).rejects.toMatchObject({ code: "storage_unavailable" });
+  });
+});

@@ -1,0 +1,6 @@
+/** A process that takes a data folder, says so, and holds it until it is killed. */
+import { openDataFolder } from "../../src/app/data-folder.ts";
+
+await openDataFolder(process.argv[2] ?? "");
+process.send?.("held");
+setInterval(() => {}, 60_000);
