@@ -31,6 +31,11 @@ export interface DesiredObject {
 export interface DesiredState {
   /** `main@sha1:<hex>`. */
   readonly revision: string;
+  /**
+   * One per kind, namespace and name, and no Function beside a Service of the same name: what stands twice is
+   * `blocked` (see `nameClashes`). Unchanged objects should be the same JavaScript object from one revision to
+   * the next: planners remember by identity what they have compared.
+   */
   readonly objects: readonly DesiredObject[];
   readonly diagnostics: readonly Diagnostic[];
   /**
