@@ -4,6 +4,8 @@ import type { TSchema } from "typebox";
 export interface Fault {
   readonly path: readonly (string | number)[];
   readonly message: string;
+  /** The JSON type that the schema wants there, when the value has another. */
+  readonly wants?: string;
 }
 
 /**

@@ -125,7 +125,7 @@ function toFault(error: ErrorObject): Fault {
     case "const":
       return { path, message: `wants ${shown(params.allowedValue)}, not ${shown(error.data)}` };
     case "type":
-      return { path, message: typeFault(error) };
+      return { path, message: typeFault(error), wants: String(params.type) };
     case "minimum":
     case "maximum":
       return { path, message: `${shown(error.data)} is out of range: wants ${rangeOf(error)}` };
