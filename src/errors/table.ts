@@ -165,6 +165,18 @@ export const ERRORS = {
     happened: "The folder {path} does not exist at {revision}.",
     remedy: "Push it, or correct spec.path; what runs goes on.",
   },
+  repository_too_large: {
+    status: 413,
+    consequence: "waiting",
+    happened: "The repository holds more than {limit}.",
+    remedy: "Set spec.path to the folder that holds the functions, or remove what is not needed.",
+  },
+  ref_unsupported: {
+    status: 422,
+    consequence: "stalled",
+    happened: "spec.ref.{field} is not understood by this version.",
+    remedy: "Use spec.ref.branch, tag or commit.",
+  },
   object_missing: {
     status: 502,
     consequence: "retry",
@@ -238,6 +250,12 @@ export const ERRORS = {
     consequence: "stalled",
     happened: "{path} is {what}, which cannot be deployed.",
     remedy: "Commit the files themselves.",
+  },
+  source_name_refused: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{path} cannot be deployed, for its name {cause}.",
+    remedy: "Rename it, or name it in .slessignore.",
   },
   source_missing: {
     status: 400,
@@ -319,6 +337,12 @@ export const ERRORS = {
     happened: "{runtime} is no runtime here.",
     remedy: "Use one of {known}.",
   },
+  runtime_invalid: {
+    status: 500,
+    consequence: "stalled",
+    happened: "{file} does not describe a runtime: {cause}.",
+    remedy: "Correct it as docs/runtimes.md says and start again.",
+  },
   // the machine
   storage_unavailable: {
     status: 503,
@@ -332,6 +356,12 @@ export const ERRORS = {
     happened: "{data} is in use by process {pid}.",
     remedy: "Stop that process, or choose another folder with --data.",
   },
+  data_too_new: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{data} was written by a newer sless (schema {found}, this one knows {known}).",
+    remedy: "Start that newer version, or choose another folder with --data.",
+  },
   port_taken: {
     status: 409,
     consequence: "stalled",
@@ -343,6 +373,25 @@ export const ERRORS = {
     consequence: "stalled",
     happened: "The settings are not valid: {cause}.",
     remedy: "Correct them and start again.",
+  },
+  // command line
+  usage_invalid: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{cause}.",
+    remedy: "See `sless {verb} --help`.",
+  },
+  not_a_repository: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{path} is no Git repository.",
+    remedy: "Name one with --repo, or make one with `git init`.",
+  },
+  confirmation_needed: {
+    status: 400,
+    consequence: "stalled",
+    happened: "{what} needs a confirmation, and nobody can be asked here.",
+    remedy: "Add --yes.",
   },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -1,0 +1,124 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { AnyObject, ObjectRef } from "../../apis/index.ts";
+import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
+import type { FieldOwners } from "./field-owners.ts";
+
+/** Grows when the tables change; a file with a greater one was written by a newer sless and is left alone. */
+export const SCHEMA_VERSION = 1;
+
+const SCHEMA = `
+  CREATE TABLE objects (
+    kind TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+    object TEXT NOT NULL, -- JSON, as the store returns it
+    owners TEXT NOT NULL, -- JSON, paths by field owner
+    PRIMARY KEY (kind, namespace, name)
+  ) STRICT;
+  CREATE TABLE store (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), version INTEGER NOT NULL) STRICT;
+  INSERT INTO store VALUES (1, 1);
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** What one object becomes; without `object` it goes. `json` is the object's text. */
+export interface RowChange {
+  readonly ref: ObjectRef;
+  readonly json?: string;
+  readonly owners?: FieldOwners;
+}
+
+/** The durable half of the store. Every call is synchronous and throws SlessError `storage_unavailable`. */
+export interface Database {
+  /** The last resourceVersion that was given out. */
+  version(): number;
+  objects(): AnyObject[];
+  ownersOf(ref: ObjectRef): FieldOwners | undefined;
+  /** All or nothing, durable on return. */
+  write(changes: Iterable<RowChange>, version: number): void;
+  close(): void;
+}
+
+/**
+ * Opens or makes the file (`:memory:` keeps nothing) and locks it for this process.
+ *
+ * @throws SlessError `storage_unavailable`; `data_too_new` when a newer sless wrote it
+ */
+export function openDatabase(file: string): Database {
+  return mapped(file, () => {
+    if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
+    const sqlite = new DatabaseSync(file);
+    try {
+      prepareFile(sqlite, file);
+      return databaseOver(sqlite, file);
+    } catch (error) {
+      sqlite.close();
+      throw error;
+    }
+  });
+}
+
+function prepareFile(sqlite: DatabaseSync, file: string): void {
+  // The memory copy is only true while nobody else writes: the lock keeps a second process out from the first read.
+  sqlite.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+  sqlite.exec("PRAGMA journal_size_limit = 16777216; BEGIN IMMEDIATE;");
+  const found = Number(sqlite.prepare("PRAGMA user_version").get()!.user_version);
+  if (found > SCHEMA_VERSION) throw new SlessError("data_too_new", { data: file, found, known: SCHEMA_VERSION });
+  if (found === 0) sqlite.exec(SCHEMA);
+  sqlite.exec("COMMIT");
+}
+
+function databaseOver(sqlite: DatabaseSync, file: string): Database {
+  const selectOwners = sqlite.prepare("SELECT owners FROM objects WHERE kind = ? AND namespace = ? AND name = ?");
+  const upsert = sqlite.prepare(
+    `INSERT INTO objects (kind, namespace, name, object, owners) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET object = excluded.object, owners = excluded.owners`,
+  );
+  const remove = sqlite.prepare("DELETE FROM objects WHERE kind = ? AND namespace = ? AND name = ?");
+  const setVersion = sqlite.prepare("UPDATE store SET version = ?");
+  const writeAll = (changes: Iterable<RowChange>, version: number) => {
+    for (const change of changes) writeRow(change, upsert, remove);
+    setVersion.run(version);
+  };
+  return {
+    version: () => mapped(file, () => Number(sqlite.prepare("SELECT version FROM store").get()!.version)),
+    objects: () =>
+      mapped(file, () => {
+        const rows = sqlite.prepare("SELECT object FROM objects").iterate();
+        return Array.from(rows, (row) => JSON.parse(String(row.object)) as AnyObject);
+      }),
+    ownersOf: ({ kind, namespace, name }) =>
+      mapped(file, () => {
+        const row = selectOwners.get(kind, namespace, name);
+        return row && (JSON.parse(String(row.owners)) as FieldOwners);
+      }),
+    write: (changes, version) => mapped(file, () => inTransaction(sqlite, () => writeAll(changes, version))),
+    close: () => mapped(file, () => sqlite.close()),
+  };
+}
+
+function writeRow({ ref, json, owners }: RowChange, upsert: StatementSync, remove: StatementSync): void {
+  const { kind, namespace, name } = ref;
+  if (json === undefined || owners === undefined) remove.run(kind, namespace, name);
+  else upsert.run(kind, namespace, name, json, JSON.stringify(owners));
+}
+
+function inTransaction(sqlite: DatabaseSync, write: () => void): void {
+  sqlite.exec("BEGIN IMMEDIATE");
+  try {
+    write();
+    sqlite.exec("COMMIT");
+  } catch (error) {
+    // On a full disk or an I/O error SQLite may have rolled back by itself.
+    if (sqlite.isTransaction) sqlite.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function mapped<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (isSlessError(error)) throw error;
+    throw new SlessError("storage_unavailable", { what: file, cause: messageOf(error) }, { cause: error });
+  }
+}
