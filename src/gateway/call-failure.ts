@@ -1,0 +1,35 @@
+import { messageOf, SlessError } from "../errors/index.ts";
+import type { Endpoint } from "./endpoint-table.ts";
+
+/** How a call to a replica ended without an answer, as far as it decides what the client is told. */
+export interface FailureFacts {
+  /** The call was beyond its own deadline. */
+  readonly lapsed: boolean;
+  /** Another call of the same replica was. */
+  readonly neighbourLapsed: boolean;
+  readonly cause: unknown;
+}
+
+/** The answer was there, but is none: broken status line or headers, or values that no server may send. */
+const INVALID_CODE = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|ERR_HTTP_|ERR_INVALID_|ERR_OUT_OF_RANGE)/;
+const INVALID_MESSAGE = /^bad (response|upgrade)/;
+
+/**
+ * What the client is told when a replica closed the connection before it answered: a blocked replica is ended at
+ * the deadline of the call that blocks, so that call timed out and its neighbours were bystanders. Pure.
+ */
+export function failureOf({ workload, timeoutSec }: Endpoint, facts: FailureFacts): SlessError {
+  const details = { namespace: workload.namespace, name: workload.name };
+  const options = { cause: facts.cause };
+  if (facts.lapsed)
+    return new SlessError("function_timeout", { ...details, seconds: timeoutSec, component: "its runtime" }, options);
+  if (facts.neighbourLapsed) return new SlessError("replica_replaced", details, options);
+  if (isInvalidResponse(facts.cause))
+    return new SlessError("response_invalid", { ...details, cause: messageOf(facts.cause) }, options);
+  return new SlessError("connection_refused", details, options);
+}
+
+function isInvalidResponse(cause: unknown): boolean {
+  const { name, code } = cause as { name?: string; code?: unknown };
+  return name === "HTTPParserError" || INVALID_CODE.test(String(code)) || INVALID_MESSAGE.test(messageOf(cause));
+}

@@ -1,0 +1,5 @@
+export { CALL_PREFIX } from "./call-path.ts";
+export * from "./endpoint-table.ts";
+export * from "./gateway.ts";
+export type { InternalAnswer, InternalCall } from "./internal-call.ts";
+export type { ForwardOptions } from "./outgoing-request.ts";

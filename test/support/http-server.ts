@@ -1,0 +1,30 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+export interface RunningServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  readonly port: number;
+  readonly server: Server;
+  /** Ends it with all of its connections, as a killed process does. */
+  kill(): Promise<void>;
+}
+
+/** A real HTTP server on a free loopback port that goes when the test ends. */
+export async function httpServer(handler: RequestListener, server = createServer(handler)): Promise<RunningServer> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  async function kill(): Promise<void> {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  }
+  onTestFinished(kill);
+  return { origin: `http://127.0.0.1:${port}`, port, server, kill };
+}
+
+/** The whole body of a message. */
+export async function bodyOf(message: IncomingMessage): Promise<Buffer> {
+  return Buffer.concat(await message.toArray());
+}
