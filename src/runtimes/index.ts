@@ -1,1 +1,4 @@
+export * from "./expand-command.ts";
+export * from "./find-interpreter.ts";
+export * from "./load-runtimes.ts";
 export * from "./runtime.ts";

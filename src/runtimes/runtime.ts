@@ -1,7 +1,6 @@
 /**
- * A runtime as `runtimes/<name>/runtime.yaml` describes it. Command parts may hold the placeholders
- * `{interpreter}` (absolute path of the program found), `{runtime}` (folder of the runtime's own files),
- * `{source}` (the unpacked source), `{deps}` (folder of the installed dependencies) and `{out}` (folder of the image).
+ * A runtime as `runtimes/<name>/runtime.yaml` describes it; docs/runtimes.md has the fields and the contract of the
+ * server. Command parts and environment values may hold the placeholders of `PLACEHOLDERS`.
  */
 export interface Runtime {
   /** `python3.11`; the folder's name. */
@@ -10,34 +9,69 @@ export interface Runtime {
   readonly language: string;
   /** Base image for clusters, `docker.io/library/python:3.11-slim`. */
   readonly baseImage: string;
-  readonly interpreter: {
-    /** Version wanted, `3.11`. */
-    readonly version: string;
-    /** Program names, best first: `python3.11`, `python3`. */
-    readonly commands: readonly string[];
-    readonly versionArgs: readonly string[];
-    /** Regular expression whose first group is the version in the output. */
-    readonly versionPattern: string;
-    /** What a person runs to install it, per operating system or in general. */
-    readonly install: string;
-  };
-  /** Folder with the runtime's own files (the server), absolute. */
+  readonly interpreter: InterpreterWanted;
+  /** Folder with the runtime's own files (the server), absolute: the runtime's folder or the one its `server` names. */
   readonly folder: string;
-  /** sha256 (hex) over the runtime's own files: part of every build key. */
+  /** sha256 (hex) over `runtime.yaml` and the server's files: part of every build key. */
   readonly digest: string;
   /** Files that decide the dependencies, by name, in the root of the source; sorted. */
   readonly dependencyFiles: readonly string[];
-  /** First whose `when` files all exist is run in a folder that holds only the dependency files. Empty = nothing to install. */
+  /**
+   * The first whose `when` files are all there is run with `{deps}` as its working directory, which holds copies of
+   * the dependency files and nothing else; what it writes there are the dependencies. None fits = nothing to install.
+   */
   readonly install: readonly { readonly when: readonly string[]; readonly command: readonly string[] }[];
-  /** Compiled languages: run in a copy of the source, writes the program into `{out}`. The entry point is then part of the build key. */
+  /**
+   * Compiled languages: run with `{source}` as its working directory, which it leaves as it is; writes the program
+   * into `{out}`. The entry point is then part of the build key.
+   */
   readonly build?: { readonly command: readonly string[] };
+  /**
+   * Name of the folder of `{deps}` to which the image must hold a link of the same name beside `source/`
+   * (`node_modules`: ES modules look for packages nowhere else).
+   */
+  readonly linkDeps?: string;
   /** Extensions of handler files, best first (`.py`; `.js`, `.mjs`, `.cjs`): `handler.handle` needs `handler` + one of them. */
   readonly handlerExtensions: readonly string[];
-  /** Starts the server; environment of `docs/runtimes.md`. */
+  /** Starts the server with `{source}` as its working directory. `env` stands below the user's own variables. */
   readonly start: { readonly command: readonly string[]; readonly env: Readonly<Record<string, string>> };
-  /** Environment for install and build commands, beside PATH, HOME and the like. */
+  /** Environment for install and build commands, beside PATH (the interpreter's folder first), HOME and the like. */
   readonly buildEnv: Readonly<Record<string, string>>;
 }
+
+export interface InterpreterWanted {
+  /** Version wanted, `3.11`: every version that begins with these numbers is exact. */
+  readonly version: string;
+  /** Oldest version that the server runs on; what is older is never taken. */
+  readonly minimum: string;
+  /** Program names, best first: `python3.11`, `python3`. */
+  readonly commands: readonly string[];
+  /** Folders of version managers, looked through after PATH; `~` is the home, `*` one segment with the version in it. */
+  readonly folders: readonly string[];
+  readonly versionArgs: readonly string[];
+  /**
+   * Regular expression over the output: the first group is the version; a group named `path`, where there is one, is
+   * the real program behind a version manager's shim.
+   */
+  readonly versionPattern: string;
+  /** What a person runs to install it. */
+  readonly install: string;
+}
+
+/**
+ * What commands may name: `{interpreter}` (absolute path of the program found), `{runtime}` (folder of the runtime's
+ * own files), `{source}` (the unpacked source), `{deps}` (folder of the installed dependencies), `{out}` (folder of
+ * the image, which holds `source/`), `{entrypoint}` (`handler.handle`), `{memoryMB}` (the replica's memory in MiB).
+ */
+export const PLACEHOLDERS = ["interpreter", "runtime", "source", "deps", "out", "entrypoint", "memoryMB"] as const;
+export type Placeholder = (typeof PLACEHOLDERS)[number];
+
+/** Placeholders that have a value when the command runs. */
+export const PLACEHOLDERS_OF = {
+  install: ["interpreter", "runtime", "deps"],
+  build: ["interpreter", "runtime", "source", "out", "entrypoint"],
+  start: ["interpreter", "runtime", "source", "deps", "out", "memoryMB"],
+} as const satisfies Record<string, readonly Placeholder[]>;
 
 /** An interpreter on this machine. */
 export interface Interpreter {
