@@ -80,13 +80,18 @@ export function readSettings(env: Environment, flags: SettingFlags = {}): Settin
       level: read("LOG_LEVEL", undefined, oneOf(LOG_LEVELS), "warn"),
       format: read("LOG_FORMAT", undefined, oneOf(LOG_FORMATS), "text"),
     }),
-    color: !env.NO_COLOR,
+    color: isColorAllowed(env),
     path: env.PATH ?? "",
     home: env.HOME || undefined,
     buildEnvironment: buildEnvironment(env),
   };
   if (faults.length > 0) throw new SlessError("settings_invalid", { cause: faults.join("; ") });
   return Object.freeze(settings);
+}
+
+/** The environment does not forbid colours; to be asked before the settings are read, for their own errors. */
+export function isColorAllowed(env: Environment): boolean {
+  return !env.NO_COLOR;
 }
 
 function parsePort(text: string): Parsed<number> {

@@ -1,0 +1,158 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, join, relative, resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
+import type { RefRequest } from "../source/index.ts";
+import type { EmbeddedApp, EmbeddedOptions } from "./embedded-app.ts";
+import { makeExampleRepository } from "./example-repository.ts";
+import { findRepository } from "./find-repository.ts";
+import { firstLook } from "./first-look.ts";
+import { say } from "./io.ts";
+import { openProgress, type Progress } from "./progress.ts";
+import type { Verb, VerbContext } from "./verb.ts";
+
+interface DevOptions {
+  readonly repo: string;
+  readonly ref?: string;
+  readonly path: string;
+  readonly example?: boolean;
+}
+
+/** A clean stop takes no longer; what is not ended by then is left to the next start. */
+const CLOSE_WITHIN_MS = 10_000;
+
+export const dev: Verb<DevOptions> = {
+  name: "dev",
+  summary: "Run a local repository on this machine and follow its pushes",
+  options: [
+    { flags: "--repo <path>", description: "local repository, bare or not", fallback: "." },
+    { flags: "--ref <name>", description: "branch, tag or commit to follow (default: HEAD)" },
+    { flags: "--path <folder>", description: "only this folder of the repository", fallback: "" },
+    {
+      flags: "-n, --namespace <name>",
+      description: "namespace (SLESS_NAMESPACE; default: default)",
+      setting: "namespace",
+    },
+    {
+      flags: "--data <folder>",
+      description: "where everything is kept (SLESS_DATA; default: .sless)",
+      setting: "data",
+    },
+    { flags: "--port <port>", description: "port on 127.0.0.1 (PORT; default: 9090)", setting: "port" },
+    { flags: "--example", description: "make <data>/example.git from the example functions and run that" },
+  ],
+  examples: [
+    { line: "sless dev", does: "the repository around this folder" },
+    { line: "sless dev --repo ../shop.git --ref main --port 8080", does: "another one, on another port" },
+    { line: "sless dev --example", does: "the example, as npm start does" },
+  ],
+  async run(_args, options, context) {
+    const { io, deps, settings, style } = context;
+    const data = resolve(io.cwd, settings.data);
+    await makeDataFolder(data);
+    const repository = await repositoryOf(options, data, context);
+    const progress = openProgress(io.stdout, style);
+    progress.print([`Following ${shown(repository.path, io.cwd)}, data in ${shown(data, io.cwd)}; Ctrl-C ends it.`]);
+    const app = await deps.startEmbedded({ data, port: settings.port, repository, report: progress.report, settings });
+    const stopped = new Promise<void>((done) => {
+      if (io.signal.aborted) done();
+      io.signal.addEventListener("abort", () => done(), { once: true });
+    });
+    try {
+      await Promise.race([showWhenSettled(app, repository, progress, context), stopped]);
+      await stopped;
+    } finally {
+      progress.close();
+      await close(app, context);
+    }
+    return 0;
+  },
+};
+
+async function makeDataFolder(data: string): Promise<void> {
+  try {
+    await mkdir(data, { recursive: true });
+    // The folder often lies in the user's own work tree, and nothing of it belongs into a commit.
+    await writeFile(join(data, ".gitignore"), "*\n", { flag: "wx" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw new SlessError("storage_unavailable", { what: data, cause: messageOf(error) }, { cause: error });
+  }
+}
+
+async function repositoryOf(
+  { repo, ref, path: subPath, example }: DevOptions,
+  data: string,
+  { io, deps, settings }: VerbContext,
+): Promise<EmbeddedOptions["repository"]> {
+  const { namespace } = settings;
+  if (example) {
+    const path = join(data, "example.git");
+    if (await makeExampleRepository(path, deps.exampleFolder)) say(io.stdout, `Made ${shown(path, io.cwd)}.`);
+    return { name: "example", path, ref: { branch: "main" }, subPath, namespace };
+  }
+  const path = await findRepository(resolve(io.cwd, repo));
+  return { name: nameOf(path), path, ref: await refNamed(ref, path, deps), subPath, namespace };
+}
+
+/** A name as people write it: a full commit id, a branch, else a tag; a branch that is not there yet may come. */
+async function refNamed(ref: string | undefined, path: string, deps: VerbContext["deps"]): Promise<RefRequest> {
+  if (ref === undefined) return {};
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(ref)) return { commit: ref };
+  const reader = await deps.openGitReader(path);
+  try {
+    for (const request of [{ branch: ref }, { tag: ref }]) {
+      const found = await reader.resolve(request).catch((error: unknown) => {
+        if (isSlessError(error, "ref_not_found") || isSlessError(error, "repository_empty")) return undefined;
+        throw error;
+      });
+      if (found) return request;
+    }
+    return { branch: ref };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function showWhenSettled(
+  app: EmbeddedApp,
+  { name, path, namespace }: EmbeddedOptions["repository"],
+  progress: Progress,
+  { io, deps, style }: VerbContext,
+): Promise<void> {
+  await app.settled();
+  const client = deps.createClient({ endpoint: app.url });
+  try {
+    const place = shown(path, io.cwd);
+    progress.print(await firstLook({ client, url: app.url, repository: name, place, namespace, style }));
+  } finally {
+    await client.close();
+  }
+}
+
+async function close(app: EmbeddedApp, { io }: VerbContext): Promise<void> {
+  say(io.stderr, "Stopping ...");
+  const giveUp = new AbortController();
+  const late = wait(CLOSE_WITHIN_MS, "late", { signal: giveUp.signal }).catch(() => "ended");
+  const outcome = await Promise.race([app.close().then(() => "ended"), late]);
+  giveUp.abort();
+  if (outcome === "late")
+    say(io.stderr, `Not everything ended within ${CLOSE_WITHIN_MS / 1000} s; the next start cleans up.`);
+}
+
+/** A name for the Repository object, made of the folder's. */
+function nameOf(path: string): string {
+  const name = basename(path, ".git")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replace(/^[^a-z]+/, "")
+    .slice(0, 52)
+    .replace(/-+$/, "");
+  return name || "repository";
+}
+
+/** A path below the working folder as a relative one. */
+function shown(path: string, cwd: string): string {
+  const short = relative(cwd, path);
+  return short === "" ? "." : short.startsWith("..") ? path : short;
+}

@@ -1,0 +1,22 @@
+import { isSlessError, messageOf } from "../errors/index.ts";
+import { ServerError } from "../server/client.ts";
+import type { Style } from "./style.ts";
+
+/** An error for a terminal: what happened, then what to do. Only an error that nobody foresaw shows its stack. */
+export function errorLines(error: unknown, style: Style): string[] {
+  const head = (text: string) => `${style.bad("error:")} ${text}`;
+  if (isSlessError(error)) return [head(error.happened), `  ${error.remedy}`];
+  if (error instanceof ServerError)
+    return [head(error.message), ...error.details.map((detail) => `  ${shown(detail)}`)];
+  const stack = error instanceof Error ? (error.stack ?? "").split("\n").slice(1) : [];
+  return [head(`sless failed: ${messageOf(error)}`), ...stack];
+}
+
+/** A detail of a server's error: `{path, message}` or anything else as JSON. */
+function shown(detail: unknown): string {
+  if (typeof detail === "string") return detail;
+  const { path, message } = (detail ?? {}) as { path?: unknown; message?: unknown };
+  if (typeof message !== "string") return JSON.stringify(detail);
+  const place = Array.isArray(path) ? path.join(".") : path;
+  return place ? `${place}: ${message}` : message;
+}

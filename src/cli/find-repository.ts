@@ -1,0 +1,29 @@
+import { stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { SlessError } from "../errors/index.ts";
+
+/**
+ * The top folder of the repository that a folder belongs to, as git finds it: the folder itself or the nearest parent
+ * that has a `.git` or is a bare repository.
+ *
+ * @throws SlessError `not_a_repository`
+ */
+export async function findRepository(folder: string): Promise<string> {
+  const start = resolve(folder);
+  for (let at = start; ; at = dirname(at)) {
+    if ((await isThere(join(at, ".git"))) || (await isBare(at))) return at;
+    if (at === dirname(at)) throw new SlessError("not_a_repository", { path: start });
+  }
+}
+
+async function isBare(folder: string): Promise<boolean> {
+  const parts = await Promise.all(["HEAD", "objects", "refs"].map((name) => isThere(join(folder, name))));
+  return parts.every(Boolean);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

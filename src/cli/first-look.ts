@@ -1,0 +1,80 @@
+import type { SlessClient } from "../server/client.ts";
+import type { Style } from "./style.ts";
+import { oneLine, tableLines } from "./table.ts";
+
+interface FirstLookOptions {
+  readonly client: SlessClient;
+  /** Origin of the server. */
+  readonly url: string;
+  /** Name of the Repository object. */
+  readonly repository: string;
+  /** Path of the repository, as the user would type it. */
+  readonly place: string;
+  readonly namespace: string;
+  readonly style: Style;
+}
+
+interface Shown {
+  readonly kind: string;
+  readonly name: string;
+  readonly phase: string;
+  readonly url: string | undefined;
+  readonly message: string | undefined;
+}
+
+/** What runs after the first sync, what does not and why, and what to try next. */
+export async function firstLook(options: FirstLookOptions): Promise<string[]> {
+  const { client, namespace, style } = options;
+  const [functions, services, jobs, repository] = await Promise.all([
+    client.list("functions", { namespace }),
+    client.list("services", { namespace }),
+    client.list("jobs", { namespace }),
+    client.get("repositories", options.repository, { namespace }),
+  ]);
+  const all: Shown[] = [
+    ...functions.map((item) => ({ ...item, kind: "function" })),
+    ...services.map((item) => ({ ...item, kind: "service" })),
+    ...jobs.map((item) => ({ ...item, kind: "job", url: undefined })),
+  ];
+  const failed = all.filter(({ phase }) => phase === "Failed");
+  const summary = repository.ready || !repository.message ? [] : [style.bad(oneLine(repository.message))];
+  return [
+    "",
+    ...summary,
+    ...(all.length > 0 ? table(all, style) : [`No functions in ${options.place} yet.`]),
+    ...failed.flatMap(({ name, message }) => ["", `${style.bad("✗")} ${style.strong(name)}: ${oneLine(message)}`]),
+    "",
+    ...nextLines(
+      options,
+      functions.map(({ name }) => name),
+    ),
+  ];
+}
+
+function table(all: readonly Shown[], style: Style): string[] {
+  const rows = all.map(({ kind, name, phase, url }) => [name, kind, phase, url]);
+  const [header = "", ...lines] = tableLines(["NAME", "KIND", "PHASE", "URL"], rows);
+  return [
+    style.strong(header),
+    ...lines.map((line, index) => (all[index]?.phase === "Failed" ? style.bad(line) : line)),
+  ];
+}
+
+/** What to try next, to be copied as it stands; for a repository without the example's functions, how to make one. */
+function nextLines({ url, place, namespace, style }: FirstLookOptions, functions: readonly string[]): string[] {
+  if (!functions.includes("hello")) {
+    return [
+      style.strong("Try next:"),
+      "  npx sless init my-function --runtime python3.11",
+      "  then commit and push it",
+    ];
+  }
+  return [
+    style.strong("Call one:"),
+    `  curl -d '{"name":"Ada"}' ${url}/fn/${namespace}/hello`,
+    style.strong("Change it:"),
+    `  git clone ${place} my && cd my`,
+    "  sed -i.bak 's/Hello/Welcome/' functions/hello/handler.py && rm functions/hello/*.bak",
+    '  git commit -am "A warmer hello" && git push',
+  ];
+}

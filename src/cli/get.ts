@@ -1,0 +1,64 @@
+import type { ItemOf, Plural } from "../server/client.ts";
+import { tableOf } from "./columns.ts";
+import { say } from "./io.ts";
+import { KIND_WORDS, kindAndName, type NamedKind } from "./kind-names.ts";
+import { OUTPUT_OPTION, type OutputForm, serialized } from "./output.ts";
+import { tableLines } from "./table.ts";
+import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
+
+interface GetOptions {
+  readonly output?: OutputForm;
+}
+
+export const get: Verb<GetOptions> = {
+  name: "get",
+  summary: "List objects of a kind, or show one",
+  arguments: [
+    { name: "<kind>", description: `${KIND_WORDS.join(", ")}; singular and short names too` },
+    { name: "[name]", description: "only this one" },
+  ],
+  options: [OUTPUT_OPTION, ...CLIENT_OPTIONS],
+  examples: [
+    { line: "sless get functions", does: "all functions with phase and URL" },
+    { line: "sless get fn hello -o yaml", does: "one function as its whole object" },
+    { line: "sless get triggers -o name", does: "names only, for scripts" },
+  ],
+  async run(args, { output }, context) {
+    const { named, name } = kindAndName(args, "get");
+    if (output === "json" || output === "yaml") return printObjects(named, name, output, context);
+    return printTable(named, name, output, context);
+  },
+};
+
+async function printObjects(
+  { plural }: NamedKind,
+  name: string | undefined,
+  form: "json" | "yaml",
+  { io, settings, client }: VerbContext,
+): Promise<number> {
+  const { namespace } = settings;
+  const shown =
+    name === undefined
+      ? { items: await client().listObjects(plural, { namespace }) }
+      : await client().getObject(plural, name, { namespace });
+  io.stdout.write(serialized(shown, form));
+  return 0;
+}
+
+async function printTable(
+  { plural, singular }: NamedKind,
+  name: string | undefined,
+  form: "wide" | "name" | undefined,
+  { io, settings, client }: VerbContext,
+): Promise<number> {
+  const { namespace } = settings;
+  const items: ItemOf[Plural][] =
+    name === undefined ? await client().list(plural, { namespace }) : [await client().get(plural, name, { namespace })];
+  if (form === "name") for (const item of items) say(io.stdout, `${singular}/${item.name}`);
+  else if (items.length === 0) say(io.stderr, `No ${plural} in namespace ${namespace}.`);
+  else {
+    const { header, rows } = tableOf(plural, items as never[], { wide: form === "wide", now: new Date() });
+    for (const line of tableLines(header, rows)) say(io.stdout, line);
+  }
+  return 0;
+}

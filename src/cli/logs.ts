@@ -1,0 +1,39 @@
+import { SlessError } from "../errors/index.ts";
+import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+import { workloadNamed } from "./workload-named.ts";
+
+interface LogsOptions {
+  readonly follow?: boolean;
+  readonly build?: boolean;
+  readonly tail?: string;
+}
+
+export const logs: Verb<LogsOptions> = {
+  name: "logs",
+  summary: "Show what a function, service or job printed, or its build",
+  arguments: [{ name: "<name>", description: "name, or kind/name (job/report)" }],
+  options: [
+    { flags: "-f, --follow", description: "go on as more is printed" },
+    { flags: "--build", description: "output of the last build instead" },
+    { flags: "--tail <lines>", description: "only the last lines" },
+    ...CLIENT_OPTIONS,
+  ],
+  examples: [
+    { line: "sless logs hello -f", does: "follow a function" },
+    { line: "sless logs --build hello", does: "why did the build fail?" },
+  ],
+  async run([text = ""], { follow = false, build = false, tail }, { io, settings, client }) {
+    const lines = tail === undefined ? undefined : lineCount(tail);
+    const { namespace } = settings;
+    const among = ["functions", "services", "jobs"] as const;
+    const { plural, name } = await workloadNamed(text, { client: client(), namespace, among, verb: "logs" });
+    const query = { namespace, follow, build, signal: io.signal, ...(lines === undefined ? {} : { tail: lines }) };
+    for await (const chunk of client().logs(plural, name, query)) await io.stdout.write(chunk);
+    return 0;
+  },
+};
+
+function lineCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new SlessError("usage_invalid", { cause: `--tail ${text} is no number of lines`, verb: "logs" });
+}

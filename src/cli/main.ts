@@ -1,0 +1,58 @@
+import { CommanderError } from "commander";
+import { isColorAllowed, readSettings, type SettingFlags } from "../config/index.ts";
+import type { SlessClient } from "../server/client.ts";
+import { errorLines } from "./error-lines.ts";
+import { type Io, say } from "./io.ts";
+import { createProgram } from "./program.ts";
+import { styleOf } from "./style.ts";
+import type { CliDeps, Verb } from "./verb.ts";
+import { VERBS } from "./verbs.ts";
+
+/** Exit code of a command line that is not understood, and of every failure. */
+const FAILED = 2;
+
+/**
+ * Runs a command line (`argv` without node and script) and answers the exit code: 0 done or the same, 1 differs or not
+ * ready, 2 failed. Never throws, never ends the process.
+ */
+export async function main(argv: readonly string[], io: Io, deps: CliDeps): Promise<number> {
+  let code = 0;
+  const program = createProgram(VERBS, io, async (verb, args, options) => {
+    code = await runVerb(verb, args, options, io, deps);
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (error) {
+    // Commander has told it already; asking for help is no failure.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : FAILED;
+    for (const line of errorLines(error, styleOf(io.stderr, isColorAllowed(io.env)))) say(io.stderr, line);
+    return FAILED;
+  }
+}
+
+async function runVerb(verb: Verb, args: readonly string[], options: object, io: Io, deps: CliDeps): Promise<number> {
+  const settings = readSettings(io.env, settingFlags(verb, options));
+  let client: SlessClient | undefined;
+  function openClient(): SlessClient {
+    client ??= deps.createClient({ endpoint: settings.endpoint, token: settings.token });
+    return client;
+  }
+  try {
+    return await verb.run(args, options, {
+      io,
+      deps,
+      settings,
+      style: styleOf(io.stdout, settings.color),
+      client: openClient,
+    });
+  } finally {
+    await client?.close();
+  }
+}
+
+/** The options of a verb that are settings; `--data` of one verb need not be the `--data` of another. */
+function settingFlags(verb: Verb, options: object): SettingFlags {
+  const names = (verb.options ?? []).flatMap(({ setting }) => (setting === undefined ? [] : [setting]));
+  return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name as keyof SettingFlags)));
+}

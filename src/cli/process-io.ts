@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import type { Input, Io, Output } from "./io.ts";
+
+/** Exit code of a process that a second signal ended before it could stop by itself. */
+const IMPATIENT = 130;
+
+/**
+ * The io of this very process. The first SIGINT or SIGTERM aborts `signal`, a second one ends the process at once.
+ * A reader that goes away (`sless get functions | head`) ends the process quietly.
+ */
+export function processIo(): Io {
+  const abort = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => (abort.signal.aborted ? process.exit(IMPATIENT) : abort.abort()));
+  }
+  return {
+    stdin: input(process.stdin),
+    stdout: output(process.stdout),
+    stderr: output(process.stderr),
+    env: process.env,
+    cwd: process.cwd(),
+    signal: abort.signal,
+  };
+}
+
+function output(stream: NodeJS.WriteStream): Output {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  return {
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
+    write: (chunk) => (stream.write(chunk) ? undefined : once(stream, "drain").then(() => undefined)),
+  };
+}
+
+function input(stream: NodeJS.ReadStream): Input {
+  return { isTTY: stream.isTTY === true, [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator]() };
+}

@@ -1,0 +1,52 @@
+import { Argument, Command, Option } from "commander";
+import type { Io } from "./io.ts";
+import type { ArgumentRow, Example, OptionRow, Verb } from "./verb.ts";
+
+/** Runs a verb with what the command line gave it. */
+export type RunVerb = (verb: Verb, args: readonly string[], options: object) => Promise<void>;
+
+/** The verbs as a commander program that never ends the process and writes to `io` alone. */
+export function createProgram(verbs: readonly Verb[], io: Io, run: RunVerb): Command {
+  const program = new Command("sless")
+    .description("Functions deployed by git push.")
+    .usage("<verb> [options]")
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .showHelpAfterError("See `sless --help`.");
+  for (const verb of verbs) program.addCommand(toCommand(verb, run).copyInheritedSettings(program));
+  return program;
+}
+
+function toCommand(verb: Verb, run: RunVerb): Command {
+  const command = new Command(verb.name).description(verb.summary).addHelpText("after", examplesText(verb.examples));
+  for (const row of verb.arguments ?? []) command.addArgument(toArgument(row));
+  for (const row of verb.options ?? []) command.addOption(toOption(row));
+  return command
+    .showHelpAfterError(`See \`sless ${verb.name} --help\`.`)
+    .action(() => run(verb, command.args, command.opts()));
+}
+
+function toArgument({ name, description }: ArgumentRow): Argument {
+  return new Argument(name, description);
+}
+
+function toOption({ flags, description, choices, fallback, repeated, required }: OptionRow): Option {
+  const option = new Option(flags, description);
+  if (choices) option.choices(choices);
+  if (fallback !== undefined) option.default(fallback);
+  if (repeated) option.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
+  return option.makeOptionMandatory(required ?? false);
+}
+
+function examplesText(examples: readonly Example[]): string {
+  const width = Math.max(...examples.map(({ line }) => line.length));
+  return ["", "Examples:", ...examples.map(({ line, does }) => `  ${line.padEnd(width)}   ${does}`)].join("\n");
+}

@@ -1,0 +1,131 @@
+import type { ObjectKey } from "../apis/index.ts";
+import type { ProgressEvent } from "../report/index.ts";
+
+/** A step that ended, with its milliseconds. */
+export interface Step {
+  readonly name: string;
+  readonly durationMs: number;
+}
+
+/** What is to be shown after an event: `ended` chains and notes for good, in order; the rest is still on its way. */
+export type Shown =
+  | { readonly kind: "chain"; readonly title: string; readonly steps: readonly Step[]; readonly end: ChainEnd }
+  | { readonly kind: "note"; readonly text: string };
+
+export type ChainEnd =
+  | { readonly kind: "good"; readonly detail: string | undefined }
+  | { readonly kind: "failed"; readonly reason: string; readonly message: string };
+
+interface Chain {
+  readonly title: string;
+  readonly steps: Step[];
+}
+
+interface Push {
+  readonly steps: Step[];
+  readonly changes: readonly string[];
+}
+
+type Named = { readonly kind: string } & ObjectKey;
+
+/**
+ * Joins events to one chain per object that a push changed: `fetched → planned → stored → built → serving`. The first
+ * two steps are the push's own; an object that starts again without a push has a chain without them.
+ */
+export function progressChains(): { take(event: ProgressEvent): Shown[]; open(): readonly Chain[] } {
+  const chains = new Map<string, Chain>();
+  const pushes = new Map<string, Push>();
+  /** Objects that wait for their first step of a push. */
+  const awaited = new Map<string, Push>();
+
+  function chainOf(object: Named, push?: Push): Chain {
+    const key = keyOf(object);
+    const chain = chains.get(key) ?? { title: object.name, steps: [...((awaited.get(key) ?? push)?.steps ?? [])] };
+    awaited.delete(key);
+    chains.set(key, chain);
+    return chain;
+  }
+
+  function step(object: Named, name: string, durationMs: number): Shown[] {
+    // A source is stored by a push alone, whatever the plan said of the object.
+    const push = name === "stored" ? [...pushes.values()].at(-1) : undefined;
+    chainOf(object, push).steps.push({ name, durationMs });
+    return [];
+  }
+
+  function end(object: Named, how: ChainEnd): Shown[] {
+    const { title, steps } = chainOf(object);
+    chains.delete(keyOf(object));
+    return [{ kind: "chain", title, steps, end: how }];
+  }
+
+  function planned(event: Extract<ProgressEvent, { step: "planned" }>): Shown[] {
+    const push = pushes.get(keyOf(event.repository)) ?? { steps: [], changes: [] };
+    const steps = [...push.steps, { name: "planned", durationMs: event.durationMs }];
+    const next: Push = { steps, changes: event.changes };
+    pushes.set(keyOf(event.repository), next);
+    for (const ref of event.changes.flatMap(workloadRefs)) {
+      awaited.set(ref, next);
+      chains.delete(ref);
+    }
+    return [];
+  }
+
+  function applied(event: Extract<ProgressEvent, { step: "applied" }>): Shown[] {
+    const push = pushes.get(keyOf(event.repository)) ?? { steps: [], changes: [] };
+    pushes.delete(keyOf(event.repository));
+    const steps = [...push.steps, { name: "applied", durationMs: event.durationMs }];
+    const detail = `${event.objects} written`;
+    return [{ kind: "chain", title: shortened(event.revision), steps, end: { kind: "good", detail } }];
+  }
+
+  function take(event: ProgressEvent): Shown[] {
+    switch (event.step) {
+      case "fetched": {
+        const steps = [{ name: "fetched", durationMs: event.durationMs }];
+        pushes.set(keyOf(event.repository), { steps, changes: [] });
+        return [];
+      }
+      case "planned":
+        return planned(event);
+      case "applied":
+        return applied(event);
+      case "stored":
+        return step(event.object, "stored", event.durationMs);
+      case "built":
+        return step(event.object, "built", event.durationMs);
+      case "serving":
+        step(event.object, "serving", event.durationMs);
+        return end(event.object, { kind: "good", detail: event.url });
+      case "finished":
+        step(event.object, event.phase.toLowerCase(), event.durationMs);
+        return end(event.object, endOfJob(event.phase, event.message));
+      case "deleted":
+        return [{ kind: "note", text: `deleted ${event.object.kind} ${event.object.name}` }];
+      case "failed":
+        return end(event.object, { kind: "failed", reason: event.reason, message: event.message });
+      case "notice":
+        return [{ kind: "note", text: event.message }];
+    }
+  }
+
+  return { take, open: () => [...chains.values()] };
+}
+
+function endOfJob(phase: string, message: string): ChainEnd {
+  if (phase !== "Failed") return { kind: "good", detail: message || undefined };
+  return { kind: "failed", reason: phase, message };
+}
+
+function keyOf(object: ObjectKey & { kind?: string }): string {
+  return `${object.kind ?? "Repository"}/${object.namespace}/${object.name}`;
+}
+
+/** `Function/default/hello` and the like in a line of a plan. */
+function workloadRefs(change: string): string[] {
+  return [...change.matchAll(/\b(?:Function|Service|FunctionJob)\/[a-z0-9-]+\/[a-z0-9-]+/g)].map(([ref]) => ref);
+}
+
+function shortened(revision: string): string {
+  return revision.replace(/(sha(?:1|256):[0-9a-f]{7})[0-9a-f]+$/, "$1");
+}

@@ -1,0 +1,83 @@
+import type { SettingFlags, Settings } from "../config/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
+import type { ClientOptions, SlessClient } from "../server/client.ts";
+import type { GitReader } from "../source/index.ts";
+import type { StartEmbedded } from "./embedded-app.ts";
+import type { Io } from "./io.ts";
+import type { Style } from "./style.ts";
+
+/** What a composition root gives the command line. */
+export interface CliDeps {
+  readonly startEmbedded: StartEmbedded;
+  /** Opens a local repository, bare or not, with the best adapter of this machine. */
+  readonly openGitReader: (path: string) => Promise<GitReader>;
+  readonly createClient: (options: ClientOptions) => SlessClient;
+  /** The runtimes of `runtimes/` by name, sorted. */
+  readonly loadRuntimes: () => Promise<ReadonlyMap<string, Runtime>>;
+  /** Folder that `dev --example` makes its repository from. */
+  readonly exampleFolder: string;
+  readonly version: string;
+}
+
+export interface VerbContext {
+  readonly io: Io;
+  readonly deps: CliDeps;
+  readonly settings: Settings;
+  /** Of stdout. */
+  readonly style: Style;
+  /** Client of the server at the endpoint; made at the first call, closed when the verb ends. */
+  client(): SlessClient;
+}
+
+export interface OptionRow {
+  /** As commander writes it: `-o, --output <format>`. */
+  readonly flags: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+  readonly fallback?: string;
+  /** May be given several times: the value is a list. */
+  readonly repeated?: boolean;
+  /** The verb does not run without it. */
+  readonly required?: boolean;
+  /** The value is a setting and stands above its variable. */
+  readonly setting?: keyof SettingFlags;
+}
+
+export interface ArgumentRow {
+  /** `<name>` must, `[name]` may be given. */
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface Example {
+  readonly line: string;
+  readonly does: string;
+}
+
+/**
+ * A verb as data. `run` answers the exit code: 0 done or the same, 1 differs or not ready, 2 and above failed; what it
+ * throws is told on stderr and ends with 2.
+ */
+export interface Verb<Options extends object = object> {
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments?: readonly ArgumentRow[];
+  readonly options?: readonly OptionRow[];
+  readonly examples: readonly Example[];
+  run(args: readonly string[], options: Options, context: VerbContext): Promise<number>;
+}
+
+/** Options of every verb that talks to a server. */
+export const CLIENT_OPTIONS: readonly OptionRow[] = [
+  {
+    flags: "-n, --namespace <name>",
+    description: "namespace (SLESS_NAMESPACE; default: default)",
+    setting: "namespace",
+  },
+  {
+    flags: "--endpoint <url>",
+    description: "server (SLESS_ENDPOINT; default: http://127.0.0.1:9090)",
+    setting: "endpoint",
+  },
+  { flags: "--token <token>", description: "bearer token (better: SLESS_API_TOKEN)", setting: "token" },
+];

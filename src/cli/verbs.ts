@@ -1,0 +1,14 @@
+import { approve } from "./approve.ts";
+import { describe } from "./describe.ts";
+import { dev } from "./dev.ts";
+import { get } from "./get.ts";
+import { init } from "./init.ts";
+import { invoke } from "./invoke.ts";
+import { logs } from "./logs.ts";
+
+import { reconcile } from "./reconcile.ts";
+import type { Verb } from "./verb.ts";
+import { version } from "./version.ts";
+
+/** Every verb, in the order of --help. */
+export const VERBS: readonly Verb[] = [dev, init, get, describe, reconcile, approve, logs, invoke, version];

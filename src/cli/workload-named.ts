@@ -1,0 +1,56 @@
+import { nearestName } from "../apis/index.ts";
+import { SlessError } from "../errors/index.ts";
+import { ServerError, type SlessClient } from "../server/client.ts";
+import { kindAndName } from "./kind-names.ts";
+
+type WorkloadPlural = "functions" | "services" | "jobs";
+
+/**
+ * The workload that a person names: `hello` (a function, else a service, else a job) or `job/report`.
+ *
+ * @throws SlessError `usage_invalid` for another kind or a name that is not there, with the nearest one that is
+ */
+export async function workloadNamed<P extends WorkloadPlural>(
+  text: string,
+  options: { client: SlessClient; namespace: string; among: readonly P[]; verb: string },
+): Promise<{ plural: P; name: string }> {
+  const { among, verb } = options;
+  let kinds = among;
+  let name = text;
+  if (text.includes("/")) {
+    const given = kindAndName([text], verb);
+    kinds = among.filter((plural) => plural === given.named.plural);
+    name = given.name ?? "";
+    if (kinds.length === 0)
+      throw new SlessError("usage_invalid", { cause: `\`sless ${verb}\` is for ${among.join(", ")}`, verb });
+  }
+  for (const plural of kinds) if (await exists(plural, name, options)) return { plural, name };
+  throw await notThere(name, kinds, options);
+}
+
+async function exists(
+  plural: WorkloadPlural,
+  name: string,
+  { client, namespace }: { client: SlessClient; namespace: string },
+): Promise<boolean> {
+  try {
+    await client.get(plural, name, { namespace });
+    return true;
+  } catch (error) {
+    if (error instanceof ServerError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+async function notThere(
+  name: string,
+  kinds: readonly WorkloadPlural[],
+  { client, namespace, verb }: { client: SlessClient; namespace: string; verb: string },
+): Promise<SlessError> {
+  const lists = await Promise.all(kinds.map((plural) => client.list(plural, { namespace })));
+  const names = lists.flat().map((item) => item.name);
+  const near = nearestName(name, names);
+  const hint = near ? `did you mean ${near}?` : `known: ${names.slice(0, 20).join(", ") || "none"}`;
+  const cause = `no ${kinds.join(", ").replace(/, (\w+)$/, " or $1")} of namespace ${namespace} is named ${name}; ${hint}`;
+  return new SlessError("usage_invalid", { cause, verb });
+}

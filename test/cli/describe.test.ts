@@ -1,0 +1,116 @@
+import { expect, it } from "vitest";
+import type { ObjectOf } from "../../src/apis/index.ts";
+import { testCli } from "../support/test-cli.ts";
+
+const metadata = {
+  name: "hello",
+  namespace: "default",
+  uid: "u-1",
+  resourceVersion: "7",
+  generation: 2,
+  creationTimestamp: "2024-01-01T00:00:00Z",
+  annotations: { "sless.kube5s.ru/path": "functions/hello/function.yaml" },
+};
+const since = "2024-01-01T00:00:05Z";
+
+const failed: ObjectOf<"Function"> = {
+  apiVersion: "sless.kube5s.ru/v1alpha1",
+  kind: "Function",
+  metadata,
+  spec: { runtime: "python3.11", env: { GREETING: "Hello" } },
+  status: {
+    phase: "Failed",
+    conditions: [
+      {
+        type: "BuildReady",
+        status: "False",
+        reason: "BuildFailed",
+        message: "It failed.\n  line 3",
+        lastTransitionTime: since,
+      },
+      { type: "Serving", status: "True", reason: "Serving", message: "", lastTransitionTime: since },
+    ],
+  },
+};
+
+const repository: ObjectOf<"Repository"> = {
+  apiVersion: "sless.kube5s.ru/v1alpha1",
+  kind: "Repository",
+  metadata: { ...metadata, name: "example", annotations: {} },
+  spec: { url: "/srv/example.git" },
+  status: {
+    lastAppliedRevision: "main@sha1:abc",
+    plan: {
+      revision: "main@sha1:def",
+      counts: { create: 0, update: 1, delete: 0, adopt: 0, hold: 0, refuse: 0, leave: 0, wait: 0, unchanged: 4 },
+      actions: ["update Function/default/hello code"],
+    },
+    diagnostics: { count: 2, items: [{ code: "yaml_syntax", file: "a.yaml", line: 3, column: 7, message: "No." }] },
+    history: [{ revision: "main@sha1:abc", time: since, outcome: "Applied" }],
+  },
+};
+
+const returning = (object: unknown) => ({ client: { getObject: async () => object as never } });
+
+it("a function shows spec, status and each condition with its message", async () => {
+  const { code, stdout } = await testCli(["describe", "function", "hello"], returning(failed));
+  expect(code).toBe(0);
+  expect(stdout).toMatchInlineSnapshot(`
+    "Kind:      Function
+    Name:      hello
+    Namespace: default
+    UID:       u-1
+    Created:   2024-01-01T00:00:00Z
+    Annotations:
+      sless.kube5s.ru/path: functions/hello/function.yaml
+    Spec:
+      runtime: python3.11
+      env:
+        GREETING: Hello
+    Status:
+      phase: Failed
+    Conditions:
+      TYPE        STATUS  REASON       SINCE
+      BuildReady  False   BuildFailed  2024-01-01T00:00:05Z
+        It failed.
+        line 3
+      Serving     True    Serving      2024-01-01T00:00:05Z
+    "
+  `);
+});
+
+it("a repository shows faults by place, the plan and the history", async () => {
+  const { stdout } = await testCli(["describe", "repo/example"], returning(repository));
+  expect(stdout).toMatchInlineSnapshot(`
+    "Kind:      Repository
+    Name:      example
+    Namespace: default
+    UID:       u-1
+    Created:   2024-01-01T00:00:00Z
+    Spec:
+      url: /srv/example.git
+    Status:
+      lastAppliedRevision: main@sha1:abc
+    Faults:
+      a.yaml:3:7 yaml_syntax: No.
+      and 1 more
+    Plan of main@sha1:def:
+      update Function/default/hello code
+    History:
+      TIME                  REVISION       OUTCOME  MESSAGE
+      2024-01-01T00:00:05Z  main@sha1:abc  Applied  -
+    "
+  `);
+});
+
+it("kind and name may be two words or one", async () => {
+  const two = await testCli(["describe", "fn", "hello"], returning(failed));
+  const one = await testCli(["describe", "fn/hello"], returning(failed));
+  expect(one).toEqual(two);
+});
+
+it.each([["function"], ["function/"], ["function/a", "b"]])("describe %s is refused", async (...argv) => {
+  const { code, stderr } = await testCli(["describe", ...argv], returning(failed));
+  expect(code).toBe(2);
+  expect(stderr).toContain("sless describe --help");
+});

@@ -1,0 +1,61 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { isKind, manifestFaults } from "../../src/apis/index.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { testCli } from "../support/test-cli.ts";
+
+const files: [string, string[]][] = [
+  ["python3.11", ["function.yaml", "handler.py", "requirements.txt"]],
+  ["nodejs20", ["function.yaml", "handler.js", "package.json"]],
+  ["go1.23", ["function.yaml", "go.mod", "handler.go"]],
+];
+it.each(files)("init for %s writes manifest, handler and dependency file", async (runtime, expected) => {
+  const cwd = await temporaryFolder();
+  const { code, stdout } = await testCli(["init", "hello", "--runtime", runtime], { cwd });
+  expect(code).toBe(0);
+  expect((await readdir(join(cwd, "functions/hello"))).sort()).toEqual(expected);
+  for (const file of expected) expect(stdout).toContain(`functions/hello/${file}`);
+});
+
+it("the manifest is a valid function with an http trigger", async () => {
+  const cwd = await temporaryFolder();
+  await testCli(["init", "hello", "-r", "nodejs20", "--into", "."], { cwd });
+  const documents = parseAllDocuments(await readFile(join(cwd, "hello/function.yaml"), "utf8")).map((one) =>
+    one.toJS(),
+  );
+  expect(documents.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    "Function hello",
+    "Trigger hello-http",
+  ]);
+  for (const document of documents)
+    expect(isKind(document.kind) && manifestFaults(document.kind, document)).toEqual([]);
+});
+
+it("what exists is left as it is", async () => {
+  const cwd = await temporaryFolder();
+  await testCli(["init", "hello", "-r", "python3.11"], { cwd });
+  const before = await readFile(join(cwd, "functions/hello/function.yaml"), "utf8");
+  const { code, stderr } = await testCli(["init", "hello", "-r", "go1.23"], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("functions/hello exists already");
+  expect(await readFile(join(cwd, "functions/hello/function.yaml"), "utf8")).toBe(before);
+});
+
+const refused: [string[], RegExp][] = [
+  [["Hello", "-r", "python3.11"], /"Hello" is no name/],
+  [["../x", "-r", "python3.11"], /"\.\.\/x" is no name/],
+  [["a".repeat(48), "-r", "python3.11"], /at most 47/],
+  [["a", "-r", "python3.12"], /did you mean python3\.11\?/],
+  [["a", "-r", "rust"], /known: go1\.23, nodejs20, python3\.11/],
+  [["A", "-r", "rust"], /"A" is no name.*"rust" is no runtime/],
+  [["a"], /required option '-r, --runtime <runtime>'/],
+];
+it.each(refused)("init %j is refused and writes nothing", async (argv, expected) => {
+  const cwd = await temporaryFolder();
+  const { code, stderr } = await testCli(["init", ...argv], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(expected);
+  expect(await readdir(cwd)).toEqual([]);
+});
