@@ -1,0 +1,38 @@
+import { promises } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/**
+ * The file system for one bulk read. isomorphic-git looks for every object in a loose file first and lists the packs
+ * for each anew; here a folder is listed once, and a loose file that is in no listing is not tried. What appears
+ * meanwhile is not seen: use it for one pass, and another one for what was not found.
+ */
+export function bulkFileSystem(gitDir: string) {
+  const objects = join(gitDir, "objects");
+  const listings = new Map<string, Promise<string[]>>();
+  const stats = new Map<string, ReturnType<typeof promises.stat>>();
+
+  function once<T>(known: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
+    const present = known.get(key) ?? read();
+    known.set(key, present);
+    return present;
+  }
+
+  const list = (folder: string) => once(listings, folder, () => listFolder(folder));
+
+  async function readFile(path: string): Promise<Buffer> {
+    const folder = dirname(path);
+    const isLoose = dirname(folder) === objects && basename(folder).length === 2;
+    if (isLoose && !(await list(folder)).includes(basename(path))) {
+      throw Object.assign(new Error(`${path} is not there`), { code: "ENOENT" });
+    }
+    return promises.readFile(path);
+  }
+
+  const stat = (path: string) => once(stats, path, () => promises.stat(path));
+  return { promises: { ...promises, readFile, readdir: list, stat } };
+}
+
+/** The names in a folder; none when it is not there. */
+export async function listFolder(folder: string): Promise<string[]> {
+  return promises.readdir(folder).catch(() => []);
+}

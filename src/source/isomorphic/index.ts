@@ -1,0 +1,1 @@
+export * from "./isomorphic-reader.ts";

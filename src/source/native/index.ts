@@ -1,0 +1,2 @@
+export * from "./find-git.ts";
+export * from "./native-reader.ts";
