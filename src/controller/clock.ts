@@ -5,4 +5,20 @@ export interface Clock {
   monotonicMs(): number;
 }
 
-export const systemClock: Clock = { now: () => new Date(), monotonicMs: () => performance.now() };
+/** A clock that also wakes. */
+export interface TimerClock extends Clock {
+  /** Calls back once after `ms` (longer than 24 days counts as that), unless the returned function is called before. */
+  setTimer(ms: number, callback: () => void): () => void;
+}
+
+/** The longest delay of Node's timers; a longer one would fire at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+export const systemClock: TimerClock = {
+  now: () => new Date(),
+  monotonicMs: () => performance.now(),
+  setTimer(ms, callback) {
+    const timer = setTimeout(callback, Math.min(ms, TIMER_MAX_MS));
+    return () => clearTimeout(timer);
+  },
+};
