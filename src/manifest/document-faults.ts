@@ -1,4 +1,4 @@
-import { type Fault, type Kind, managedFieldFaults, manifestFaults, runtimeFault } from "../apis/index.ts";
+import { API_VERSION, type Fault, type Kind, managedFieldFaults, manifestFaults, runtimeFault } from "../apis/index.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { DocumentContext } from "./document.ts";
 import { metadataFaults } from "./metadata-faults.ts";
@@ -19,7 +19,7 @@ export interface CheckedDocument {
 
 /** Reports every fault of a document, each place once. */
 export function reportFaults(document: CheckedDocument, diagnostics: Diagnostics): void {
-  for (const fault of document.found) reportValueFault(fault, document.kind, diagnostics);
+  for (const fault of document.found) reportValueFault(fault, document, diagnostics);
   if (document.kind === undefined) return;
   reportNamespace(document, diagnostics);
   const reported = new Set(document.found.map(({ path }) => textOf(path)));
@@ -36,8 +36,9 @@ function reportNamespace({ manifest, contents, context }: CheckedDocument, diagn
   diagnostics.add("namespace_foreign", offset, { namespace: namespace.slice(0, 80), expected: context.namespace });
 }
 
-function reportValueFault(fault: ValueFault, kind: Kind | undefined, diagnostics: Diagnostics): void {
-  const { path, offset, message, text = "", isKey } = fault;
+function reportValueFault(fault: ValueFault, { kind, contents }: CheckedDocument, diagnostics: Diagnostics): void {
+  const { path, message, text = "", isKey } = fault;
+  const offset = fault.kind === "syntax" || isKey ? fault.offset : offsetAt(contents, path);
   const wanted = kind && !isKey ? schemaType(kind, path) : "string";
   const written = fault.kind === "ambiguous" ? writtenAs(text, wanted) : undefined;
   if (written !== undefined) {
@@ -58,7 +59,9 @@ function reportAmbiguous(
 }
 
 function allFaults(kind: Kind, { manifest, context }: CheckedDocument): Fault[] {
-  const faults = manifestFaults(kind, manifest).filter(({ path }) => path[0] !== "apiVersion" && path[0] !== "kind");
+  // A wrong apiVersion is told already, and better.
+  const isKnown = manifest.apiVersion === API_VERSION;
+  const faults = manifestFaults(kind, isKnown ? manifest : { ...manifest, apiVersion: API_VERSION });
   const metadata = asMap(manifest.metadata);
   const spec = asMap(manifest.spec);
   const runtime = typeof spec.runtime === "string" ? runtimeFault(spec.runtime, context.runtimes) : undefined;
@@ -85,9 +88,9 @@ const READ_AS: Readonly<Record<string, string>> = {
 function reportFault(fault: Fault, document: CheckedDocument, diagnostics: Diagnostics): void {
   const { path } = fault;
   const offset = offsetAt(document.contents, path);
-  const text = fault.wants === "string" ? plainTextAt(document.contents, path) : undefined;
-  if (!text) {
-    const message = text === "" ? "is empty; give it a value or remove it" : fault.message;
+  const text = fault.wants && plainTextAt(document.contents, path);
+  if (!text || fault.wants !== "string") {
+    const message = text === "" ? "is empty; give it a value" : fault.message;
     diagnostics.tell("manifest_invalid", offset, withPath(path, message));
     return;
   }

@@ -72,7 +72,7 @@ function isOfAnotherGroup(contents: unknown): boolean {
 function knownKind(manifest: Record<string, unknown>, contents: unknown, diagnostics: Diagnostics): Kind | undefined {
   const { kind, apiVersion } = manifest;
   if (apiVersion !== API_VERSION) {
-    const message = apiVersion === undefined ? "is missing; add" : `${shown(apiVersion)} is not known; write`;
+    const message = isMissing(apiVersion) ? "is missing; add" : `${shown(apiVersion)} is not known; write`;
     diagnostics.tell(
       "manifest_invalid",
       offsetAt(contents, ["apiVersion"]),
@@ -81,7 +81,7 @@ function knownKind(manifest: Record<string, unknown>, contents: unknown, diagnos
   }
   const at = offsetAt(contents, ["kind"]);
   const known = REPOSITORY_CONTENT_KINDS.join(", ");
-  if (kind === undefined) diagnostics.tell("manifest_invalid", at, `kind: is missing; add one of ${known}`);
+  if (isMissing(kind)) diagnostics.tell("manifest_invalid", at, `kind: is missing; add one of ${known}`);
   else if (!isKind(kind)) {
     const near = typeof kind === "string" ? nearestName(kind, KIND_NAMES) : undefined;
     diagnostics.add("kind_unknown", at, {
@@ -91,6 +91,10 @@ function knownKind(manifest: Record<string, unknown>, contents: unknown, diagnos
   } else if (!isContentKind(kind)) diagnostics.add("kind_not_allowed", at, { kind });
   else return kind;
   return undefined;
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
 }
 
 function isContentKind(kind: Kind): boolean {

@@ -28,11 +28,14 @@ export function reportCharacters(text: string, diagnostics: Diagnostics): boolea
 
 /** Reports what the parser found wrong; tags, anchors and aliases that it only warns of too. */
 export function reportSyntax(document: Document.Parsed, diagnostics: Diagnostics): boolean {
-  for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
+  const all = [...document.errors, ...document.warnings];
+  // What the parser says after its stack was used up is only about what it could not look into.
+  const exhausted = all.filter(({ code }) => code === "RESOURCE_EXHAUSTION").slice(0, 1);
+  for (const { code, message, pos } of exhausted.length > 0 ? exhausted : all) {
     const cause = REMEDIES[code] ?? plainCause(code, message);
     diagnostics.add("yaml_syntax", Math.max(0, pos[0]), { cause: cause.slice(0, CAUSE_MAX) });
   }
-  return document.errors.length + document.warnings.length === 0;
+  return all.length === 0;
 }
 
 function plainCause(code: string, message: string): string {

@@ -23,6 +23,8 @@ interface Difference {
   readonly changes: readonly FieldChange[];
   /** In the order code, dependencies, configuration; empty when only the manifest moved. */
   readonly classes: readonly ChangeClass[];
+  /** Files of the source that changed; only told between two revisions (a live object knows its digest alone). */
+  readonly files?: readonly string[];
 }
 
 /** One step of a plan. Only create, update, adopt and delete have a way to the store. */

@@ -1,6 +1,13 @@
 export * from "./action.ts";
+export { toLine } from "./action-text.ts";
 export { type Applier, appliedHash, appliedIntent } from "./applied-intent.ts";
+export { changesBetween } from "./changes-between.ts";
 export { DEFAULT_GUARD, type DeletionGuard } from "./deletion-guard.ts";
 export * from "./desired-state.ts";
 export { nameClashes } from "./name-clashes.ts";
 export * from "./plan-changes.ts";
+export { type PlanCounts, planCounts } from "./plan-counts.ts";
+export { planSummary } from "./plan-summary.ts";
+export { refusalDiagnostics } from "./refusal-diagnostics.ts";
+export type { PlanDocument, PlanDocumentAction } from "./render-json.ts";
+export { PLAN_FORMATS, type PlanFormat, type RenderOptions, renderPlan } from "./render-plan.ts";

@@ -95,7 +95,10 @@ function shown(value: unknown): string {
 function typeFault(error: ErrorObject): string {
   const wanted = String((error.params as { type: string }).type);
   const article = /^[aeio]/.test(wanted) ? "an" : "a";
-  return `wants ${article} ${wanted}, not ${shown(error.data)}`;
+  const number =
+    /^(integer|number)$/.test(wanted) && typeof error.data === "string" ? Number(error.data || "x") : Number.NaN;
+  const remedy = Number.isFinite(number) ? `; write ${number} without quotes` : "";
+  return `wants ${article} ${wanted}, not ${shown(error.data)}${remedy}`;
 }
 
 /** One ajv error in words that say what to do. */

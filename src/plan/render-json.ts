@@ -1,0 +1,56 @@
+import type { Diagnostic } from "../apis/index.ts";
+import { type Action, type ActionKind, type ChangeClass, type FieldChange, type Plan, refOfAction } from "./action.ts";
+import { type PlanCounts, planCounts } from "./plan-counts.ts";
+import { placeOf } from "./render-text.ts";
+
+/** What `sless plan -o json` prints. Fields are only ever added. */
+export interface PlanDocument {
+  readonly revision: string;
+  readonly counts: PlanCounts;
+  /** Every object, unchanged ones too, in the order of application. */
+  readonly actions: readonly PlanDocumentAction[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface PlanDocumentAction {
+  readonly action: ActionKind;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** `functions/hello/function.yaml:1`; without a line when the object is gone from the repository. */
+  readonly file?: string;
+  /** Why it is held, refused or left alone. */
+  readonly because?: string;
+  /** Of updates and adoptions. */
+  readonly classes?: readonly ChangeClass[];
+  /** `before` or `after` is missing where the field is. */
+  readonly changes?: readonly FieldChange[];
+  /** Files of the source that changed. */
+  readonly files?: readonly string[];
+}
+
+export function renderJson(plan: Plan, diagnostics: readonly Diagnostic[]): string {
+  const document: PlanDocument = {
+    revision: plan.revision,
+    counts: planCounts(plan),
+    actions: plan.actions.map(toDocumentAction),
+    diagnostics,
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function toDocumentAction(action: Action): PlanDocumentAction {
+  const { kind, namespace, name } = refOfAction(action);
+  const file = placeOf(action);
+  return {
+    action: action.kind,
+    kind,
+    namespace,
+    name,
+    ...(file && { file }),
+    ...("because" in action && { because: action.because }),
+    ...("classes" in action && { classes: action.classes }),
+    ...("changes" in action && { changes: action.changes }),
+    ...("files" in action && { files: action.files }),
+  };
+}

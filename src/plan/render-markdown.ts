@@ -1,0 +1,57 @@
+import { type Diagnostic, refText } from "../apis/index.ts";
+import { type Action, type Plan, refOfAction } from "./action.ts";
+import { visible } from "./action-text.ts";
+import { planSummary } from "./plan-summary.ts";
+import { describe, diagnosticLine, placeOf } from "./render-text.ts";
+
+/** Forges cut comments at 64 KiB; some room is left for what is put around. */
+const BYTES_MAX = 60 * 1024;
+/** Faults come first, but leave room for the table. */
+const FAULT_BYTES_MAX = BYTES_MAX / 2;
+const NOTE_BYTES = 100;
+
+/** A comment for a pull request: the sum, the faults, a table of what changes. At most 60 KiB; a note tells what was left out. */
+export function renderMarkdown(plan: Plan, diagnostics: readonly Diagnostic[]): string {
+  const head = `### sless plan\n\n${planSummary(plan, diagnostics.length)}\n`;
+  const faults = section("\n**Faults**\n\n", diagnostics.map(faultRow), FAULT_BYTES_MAX, "faults");
+  const rows = plan.actions.filter(({ kind }) => kind !== "unchanged").map(actionRow);
+  const left = BYTES_MAX - Buffer.byteLength(head + faults);
+  const table = section("\n| | Object | Change | File |\n|---|---|---|---|\n", rows, left, "objects");
+  return head + faults + table;
+}
+
+function section(title: string, rows: readonly string[], bytesMax: number, what: string): string {
+  if (rows.length === 0) return "";
+  let text = title;
+  let bytes = Buffer.byteLength(title) + NOTE_BYTES;
+  for (const [index, row] of rows.entries()) {
+    bytes += Buffer.byteLength(row);
+    if (bytes > bytesMax) return `${text}\n… and ${rows.length - index} more ${what}; \`sless plan\` shows them all.\n`;
+    text += row;
+  }
+  return text;
+}
+
+function actionRow(action: Action): string {
+  const cells = [action.kind, code(refText(refOfAction(action))), code(describe(action)), code(placeOf(action))];
+  return `| ${cells.join(" | ")} |\n`;
+}
+
+function faultRow(diagnostic: Diagnostic): string {
+  return `- ${code(diagnosticLine(diagnostic))}\n`;
+}
+
+const CELL_MAX = 1000;
+
+/**
+ * A code span: in it no forge looks for links, mentions or HTML. Its fence is longer than any run of backticks
+ * inside; a pipe is escaped, for in a table it would end the cell.
+ */
+function code(text: string): string {
+  if (text === "") return "";
+  const inner = visible(text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}…` : text).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...[...inner.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const pad = inner.startsWith("`") || inner.endsWith("`") || inner.startsWith(" ") ? " " : "";
+  return `${fence}${pad}${inner}${pad}${fence}`;
+}

@@ -1,0 +1,60 @@
+import { ANNOTATIONS, type Diagnostic, refText } from "../apis/index.ts";
+import { type Action, type ActionKind, type Plan, refOfAction } from "./action.ts";
+import { detailOf, visible } from "./action-text.ts";
+import { planSummary } from "./plan-summary.ts";
+
+/** The sign at the start of a line, and its colour on a terminal (SGR number). */
+export const SIGNS: Record<ActionKind, { sign: string; color: number }> = {
+  create: { sign: "+", color: 32 },
+  update: { sign: "~", color: 33 },
+  adopt: { sign: "~", color: 33 },
+  delete: { sign: "-", color: 31 },
+  wait: { sign: "!", color: 35 },
+  hold: { sign: "!", color: 35 },
+  refuse: { sign: "!", color: 35 },
+  leave: { sign: "=", color: 36 },
+  unchanged: { sign: " ", color: 0 },
+};
+/** Kinds whose name is not told by the sign alone. */
+const NAMED: Partial<Record<ActionKind, string>> = {
+  adopt: "adopt: ",
+  wait: "waits ",
+  hold: "held: ",
+  refuse: "refused: ",
+  leave: "left alone: ",
+};
+
+/** One line per object that is not unchanged, then the faults, then the sum. */
+export function renderText(plan: Plan, diagnostics: readonly Diagnostic[], color: boolean): string {
+  const paint = (text: string, sgr: number) => (color && sgr > 0 ? `\x1b[${sgr}m${text}\x1b[0m` : text);
+  const lines = plan.actions
+    .filter(({ kind }) => kind !== "unchanged")
+    .map((action) => paint(lineOf(action), SIGNS[action.kind].color));
+  for (const diagnostic of diagnostics) lines.push(paint(diagnosticLine(diagnostic), SIGNS.delete.color));
+  return `${[...lines, planSummary(plan, diagnostics.length)].join("\n")}\n`;
+}
+
+function lineOf(action: Action): string {
+  const place = placeOf(action);
+  const detail = describe(action);
+  return [`${SIGNS[action.kind].sign} ${refText(refOfAction(action))}`, detail, place && `(${place})`]
+    .filter((text) => text !== "")
+    .join("   ");
+}
+
+/** The detail with the kind's name, where the sign does not tell it. */
+export function describe(action: Action): string {
+  return `${NAMED[action.kind] ?? ""}${detailOf(action)}`;
+}
+
+/** `functions/hello/function.yaml:1`, of what is gone the file where it stood; empty when not known. */
+export function placeOf(action: Action): string {
+  if ("desired" in action) return `${visible(action.desired.file)}:${action.desired.line}`;
+  return visible(action.live?.metadata.annotations?.[ANNOTATIONS.path] ?? "");
+}
+
+/** `functions/hello/function.yaml:3:5: spec.memoryMb: unknown field; did you mean memoryMB?`. */
+export function diagnosticLine({ file, line, column, message }: Diagnostic): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  return `${visible(place)}: ${visible(message)}`;
+}
