@@ -61,16 +61,17 @@ export interface InterpreterWanted {
 /**
  * What commands may name: `{interpreter}` (absolute path of the program found), `{runtime}` (folder of the runtime's
  * own files), `{source}` (the unpacked source), `{deps}` (folder of the installed dependencies), `{out}` (folder of
- * the image, which holds `source/`), `{entrypoint}` (`handler.handle`), `{memoryMB}` (the replica's memory in MiB).
+ * the image, which holds `source/`), `{entrypoint}` (`handler.handle`). What a replica is given at its start (its
+ * memory, its limits) comes in its environment.
  */
-export const PLACEHOLDERS = ["interpreter", "runtime", "source", "deps", "out", "entrypoint", "memoryMB"] as const;
+export const PLACEHOLDERS = ["interpreter", "runtime", "source", "deps", "out", "entrypoint"] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
 /** Placeholders that have a value when the command runs. */
 export const PLACEHOLDERS_OF = {
   install: ["interpreter", "runtime", "deps"],
   build: ["interpreter", "runtime", "source", "out", "entrypoint"],
-  start: ["interpreter", "runtime", "source", "deps", "out", "memoryMB"],
+  start: ["interpreter", "runtime", "source", "deps", "out"],
 } as const satisfies Record<string, readonly Placeholder[]>;
 
 /** An interpreter on this machine. */

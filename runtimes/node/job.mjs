@@ -1,0 +1,75 @@
+/** A single run of the handler: the event from a file, the result into a file. */
+import { randomUUID } from "node:crypto";
+import { closeSync, existsSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { contextOf } from "./context.mjs";
+import { parseJson } from "./event.mjs";
+import { oneLine, writeError } from "./log.mjs";
+import { chunkBytes, toAnswer } from "./result.mjs";
+import { EXIT_STUCK, refuse, writeAll } from "./settings.mjs";
+import { now } from "./watch.mjs";
+
+/** Runs once and ends the process: 0 done, 1 failed, 75 timed out. */
+export async function runJob(settings, handler, watch) {
+  const requestId = settings.requestId ?? randomUUID().replaceAll("-", "");
+  const abort = new AbortController();
+  const expires = settings.timeoutSec > 0 ? now() + settings.timeoutSec * 1000 : undefined;
+  const timedOut = () => writeAll(`sless: timed out after ${settings.timeoutSec} s\n`);
+  watch.onBlocked(timedOut);
+  watch.begin("job", expires);
+  if (expires !== undefined)
+    setTimeout(() => {
+      timedOut();
+      process.exit(EXIT_STUCK);
+    }, settings.timeoutSec * 1000);
+  process.on("uncaughtException", (error) => fail(requestId, error));
+  // Nothing else may be left that keeps the process alive while a promise of the handler is open.
+  const alive = setInterval(() => {}, 2 ** 30);
+  try {
+    const { body, event } = readEvent(settings.eventFile);
+    const headers = body.length > 0 ? { "content-type": "application/json" } : {};
+    const request = { method: "POST", path: "/", queryString: "", headers, body };
+    const context = contextOf({ requestId, expires, signal: abort.signal, trigger: "job" }, settings, request);
+    const answer = toAnswer(await handler(event, context));
+    await writeResult(settings.resultFile, answer);
+    if (answer.status >= 400) {
+      writeAll(`sless: the handler answered with status ${answer.status}\n`);
+      process.exit(1);
+    }
+  } catch (error) {
+    fail(requestId, error);
+  }
+  clearInterval(alive);
+  process.exit(0);
+}
+
+function fail(requestId, error) {
+  writeError(requestId, "the handler failed", error);
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  writeAll(`sless: the handler failed: ${oneLine(text)}\n`);
+  process.exit(1);
+}
+
+function readEvent(path) {
+  const body = path !== undefined && existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  if (body.toString("latin1").trim() === "") return { body: Buffer.alloc(0), event: {} };
+  try {
+    return { body, event: parseJson(body) };
+  } catch (error) {
+    return refuse(`the event is not valid JSON: ${error.message}; correct eventJSON`);
+  }
+}
+
+async function writeResult(path, answer) {
+  const file = path === undefined ? undefined : openSync(`${path}.part`, "w");
+  const write = (bytes) => {
+    if (file === undefined) return;
+    for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
+  };
+  if (answer.chunks)
+    for (let item = await answer.chunks.next(); !item.done; item = await answer.chunks.next())
+      write(chunkBytes(item.value));
+  else write(answer.body);
+  if (file === undefined) return;
+  closeSync(file);
+  renameSync(`${path}.part`, path);
+}
