@@ -64,7 +64,7 @@ export function progressChains(): { take(event: ProgressEvent): Shown[]; open():
     const steps = [...push.steps, { name: "planned", durationMs: event.durationMs }];
     const next: Push = { steps, changes: event.changes };
     pushes.set(keyOf(event.repository), next);
-    for (const ref of event.changes.flatMap(workloadRefs)) {
+    for (const ref of event.changes.flatMap(writtenWorkload)) {
       awaited.set(ref, next);
       chains.delete(ref);
     }
@@ -121,9 +121,11 @@ function keyOf(object: ObjectKey & { kind?: string }): string {
   return `${object.kind ?? "Repository"}/${object.namespace}/${object.name}`;
 }
 
-/** `Function/default/hello` and the like in a line of a plan. */
-function workloadRefs(change: string): string[] {
-  return [...change.matchAll(/\b(?:Function|Service|FunctionJob)\/[a-z0-9-]+\/[a-z0-9-]+/g)].map(([ref]) => ref);
+/** The workload that a line of a plan writes: `update Function/default/hello (code)`. */
+function writtenWorkload(change: string): string[] {
+  const [, ref] =
+    /^(?:create|update|adopt) ((?:Function|Service|FunctionJob)\/[a-z0-9-]+\/[a-z0-9-]+)/.exec(change) ?? [];
+  return ref === undefined ? [] : [ref];
 }
 
 function shortened(revision: string): string {

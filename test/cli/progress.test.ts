@@ -22,7 +22,13 @@ const hello = { kind: "Function", namespace: "default", name: "hello" } as const
 const revision = `main@sha1:${"0123456789".repeat(4)}`;
 const push: ProgressEvent[] = [
   { step: "fetched", repository, revision, durationMs: 3 },
-  { step: "planned", repository, revision, changes: ["update Function/default/hello code"], durationMs: 5.4 },
+  {
+    step: "planned",
+    repository,
+    revision,
+    changes: ["update Function/default/hello (code: handler.py)"],
+    durationMs: 5.4,
+  },
 ];
 const stored: ProgressEvent = { step: "stored", object: hello, sourceDigest: "d", durationMs: 2 };
 const applied: ProgressEvent = { step: "applied", repository, revision, objects: 1, durationMs: 4 };
