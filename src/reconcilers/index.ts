@@ -1,0 +1,2 @@
+export * from "./object-informers.ts";
+export * from "./start-reconcilers.ts";
