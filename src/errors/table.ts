@@ -138,7 +138,7 @@ export const ERRORS = {
   repository_unsupported: {
     status: 422,
     consequence: "stalled",
-    happened: "{url} cannot be read without git: {cause}.",
+    happened: "{url} cannot be read here: {cause}.",
     remedy: "Install git (`apt-get install git`) and restart, or use a plain repository.",
   },
   repository_url_invalid: {
@@ -254,8 +254,14 @@ export const ERRORS = {
   source_name_refused: {
     status: 400,
     consequence: "stalled",
-    happened: "{path} cannot be deployed, for its name {cause}.",
+    happened: "{path} {cause}, which cannot be deployed.",
     remedy: "Rename it, or name it in .slessignore.",
+  },
+  archive_invalid: {
+    status: 400,
+    consequence: "stalled",
+    happened: "The archive cannot be unpacked: {cause}.",
+    remedy: "Make it anew without these entries.",
   },
   source_missing: {
     status: 400,
@@ -274,6 +280,12 @@ export const ERRORS = {
     consequence: "stalled",
     happened: "{what} belongs to another repository ({owner}).",
     remedy: "Rename it, or remove it there first.",
+  },
+  repository_suspended: {
+    status: 409,
+    consequence: "stalled",
+    happened: "Repository {repository} is suspended.",
+    remedy: "Set its spec.suspend to false, then it is synced.",
   },
   deletions_held: {
     status: 409,

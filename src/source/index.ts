@@ -1,6 +1,10 @@
+export { type EntryFault, type EntryName, entryFaults } from "./archive-entries.ts";
 export * from "./git-reader.ts";
 export * from "./ignore-rules.ts";
 export * from "./lfs-pointer.ts";
 export * from "./link-escapes.ts";
+export * from "./pack-archive.ts";
+export * from "./read-archive.ts";
 export * from "./read-trees-below.ts";
 export * from "./source-digest.ts";
+export * from "./unpack-archive.ts";

@@ -1,0 +1,78 @@
+import { SlessError } from "../errors/index.ts";
+
+export interface EntryFault {
+  readonly path: string;
+  /** Follows the path: `has a ".." part`. */
+  readonly reason: string;
+}
+
+export interface EntryName {
+  readonly path: string;
+  readonly kind: "file" | "link" | "folder";
+}
+
+const PATH_MAX_BYTES = 2048;
+const NAME_MAX_BYTES = 255;
+const FAULTS_SHOWN = 20;
+
+/**
+ * What is wrong with the paths of an archive, each by itself and with one another: a path that leaves the folder, that
+ * a file system cannot hold, that is there twice or differs in case alone, that lies below a file or a link.
+ */
+export function entryFaults(entries: readonly EntryName[]): EntryFault[] {
+  const seen = new Map<string, EntryName>();
+  return entries.flatMap((entry) => {
+    const reason = pathFault(entry.path) ?? clash(entry, seen);
+    return reason === undefined ? [] : [{ path: entry.path, reason }];
+  });
+}
+
+function pathFault(path: string): string | undefined {
+  if (path === "") return "is an empty name";
+  if (path.includes("\0")) return "holds a NUL";
+  if (path.includes("\\")) return "holds a backslash";
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is an absolute path";
+  if (!path.isWellFormed() || path.includes("\ufffd")) return "is no UTF-8 text";
+  if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `is longer than ${PATH_MAX_BYTES} bytes`;
+  for (const part of path.split("/")) {
+    if (part === "") return "has an empty part";
+    if (part === "." || part === "..") return `has a "${part}" part`;
+    if (part.toLowerCase() === ".git") return "belongs to Git";
+    if (Buffer.byteLength(part) > NAME_MAX_BYTES) return `has a part longer than ${NAME_MAX_BYTES} bytes`;
+  }
+  return undefined;
+}
+
+/** A clash with the entries seen before; remembers this one and its folders, by what case-blind systems see. */
+function clash(entry: EntryName, seen: Map<string, EntryName>): string | undefined {
+  let reason: string | undefined;
+  for (let end = entry.path.indexOf("/"); end >= 0; end = entry.path.indexOf("/", end + 1)) {
+    reason ??= clashOfOne({ path: entry.path.slice(0, end), kind: "folder" }, seen);
+  }
+  return reason ?? clashOfOne(entry, seen);
+}
+
+function clashOfOne(entry: EntryName, seen: Map<string, EntryName>): string | undefined {
+  const folded = entry.path.normalize("NFC").toLowerCase();
+  const other = seen.get(folded);
+  if (other === undefined) {
+    seen.set(folded, entry);
+    return undefined;
+  }
+  if (other.path !== entry.path) return `differs from ${other.path} in case alone`;
+  if (other.kind === "folder" && entry.kind === "folder") return undefined;
+  if (other.kind === "folder") return "is a folder too";
+  return entry.kind === "folder" ? `needs a folder where the ${other.kind} ${entry.path} is` : "is there twice";
+}
+
+/**
+ * One error for all faults of an archive. Its `cause` is an AggregateError with one error per fault; the message shows
+ * the first 20.
+ */
+export function archiveInvalid(faults: readonly EntryFault[]): SlessError {
+  const lines = faults.map(({ path, reason }) => `${JSON.stringify(path.slice(0, NAME_MAX_BYTES))} ${reason}`);
+  const more = lines.length > FAULTS_SHOWN ? `; and ${lines.length - FAULTS_SHOWN} more` : "";
+  const cause = lines.slice(0, FAULTS_SHOWN).join("; ") + more;
+  const all = new AggregateError(lines.map((line) => new Error(line)));
+  return new SlessError("archive_invalid", { cause }, { cause: all });
+}
