@@ -6,8 +6,10 @@ export interface LocalImage {
   readonly folder: string;
   /** The unpacked source, absolute: `SLESS_SOURCE` and the working folder of a replica. */
   readonly source: string;
-  /** Starts the server of the runtime; the program's path is absolute. */
+  /** The installed dependencies, absolute: `SLESS_DEPS`; an empty folder when there are none. */
+  readonly deps: string;
+  /** Starts the server of the runtime; the program's path is absolute. Parts may hold `{memoryMB}`, which a replica's spec fills. */
   readonly command: readonly string[];
-  /** What the runtime wants in the environment, beside the platform's own. */
+  /** What the runtime wants in the environment, below the user's own variables. Values may hold `{memoryMB}`. */
   readonly env: Readonly<Record<string, string>>;
 }

@@ -3,6 +3,9 @@ import { dirname } from "node:path";
 import { startOfLastLines } from "./start-of-last-lines.ts";
 
 const READ_BYTES = 64 * 1024;
+/** A file that is not written for so long is closed until it is: there may be more logs than descriptors. */
+const IDLE_CLOSE_MS = 10_000;
+const WHOLE = { offset: 0, lines: 0 };
 
 export interface LogLimits {
   readonly maxBytes: number;
@@ -10,16 +13,20 @@ export interface LogLimits {
   readonly whenFull: "rotate" | "stop";
 }
 
+interface ReadOptions {
+  readonly follow: boolean;
+  readonly tailLines?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** Output in a file of bounded size, written and read by this process alone. */
 export interface LogFile {
   /** Resolves when written; whoever waits for it cannot fill the memory. Never rejects: a full disk costs lines, not replicas. */
   append(bytes: Uint8Array): Promise<void>;
   /** From the oldest, or the last lines; with `follow` until `signal` aborts or the log is finished. */
-  read(options: { follow: boolean; tailLines?: number; signal?: AbortSignal }): AsyncGenerator<Uint8Array>;
+  read(options: ReadOptions): AsyncGenerator<Uint8Array>;
   /** No more is written: followers end when they have read all, and the file is closed. */
   finish(): Promise<void>;
-  /** Closes the file until the next append. */
-  rest(): Promise<void>;
   /** Removes what was written. */
   clear(): Promise<void>;
 }
@@ -30,7 +37,9 @@ export function logFile(path: string, limits: LogLimits): LogFile {
   let size = 0;
   let generation = 0; // of the file at `path`; a rotation begins a new one
   let changes = 0;
+  let refuses = false;
   let finished = false;
+  let idle: NodeJS.Timeout | undefined;
   let queue: Promise<void> = Promise.resolve();
   const waiting = new Set<() => void>();
 
@@ -48,14 +57,16 @@ export function logFile(path: string, limits: LogLimits): LogFile {
     handle ??= await begin();
     if (size + bytes.length > limits.maxBytes && size > 0) {
       if (limits.whenFull === "stop") return;
-      await handle.close();
-      handle = undefined;
+      await close();
+      generation++; // before and after, so that a reader that opens in between notices
       await rename(path, `${path}.1`);
       generation++;
       handle = await begin();
     }
     await handle.appendFile(bytes);
     size += bytes.length;
+    idle ??= setTimeout(() => enqueue(close), IDLE_CLOSE_MS).unref();
+    idle.refresh();
     wake();
   }
 
@@ -85,19 +96,24 @@ export function logFile(path: string, limits: LogLimits): LogFile {
     });
   }
 
-  async function* read(options: {
-    follow: boolean;
-    tailLines?: number;
-    signal?: AbortSignal;
-  }): AsyncGenerator<Uint8Array> {
-    const { follow, tailLines, signal } = options;
-    let mine = generation;
-    let file = await openIfThere(path);
-    let position = 0;
+  /** The older file and the current one, of one moment. */
+  async function openBoth(): Promise<{ older: FileHandle | undefined; file: FileHandle | undefined; at: number }> {
+    for (;;) {
+      const at = generation;
+      const older = await openIfThere(`${path}.1`);
+      const file = await openIfThere(path);
+      if (at === generation) return { older, file, at };
+      await older?.close();
+      await file?.close();
+    }
+  }
+
+  async function* read({ follow, tailLines, signal }: ReadOptions): AsyncGenerator<Uint8Array> {
+    let { older, file, at } = await openBoth();
     try {
-      const tail = tailLines === undefined ? undefined : await tailOf(file, tailLines);
-      position = tail?.offset ?? 0;
-      yield* readOlder(`${path}.1`, tailLines === undefined ? undefined : tailLines - tail!.lines);
+      const tail = tailLines === undefined ? WHOLE : await tailOf(file, tailLines);
+      yield* readRest(older, tailLines === undefined ? WHOLE : await tailOf(older, tailLines - tail.lines));
+      let position = tail.offset;
       for (;;) {
         const seen = changes;
         const current = generation;
@@ -106,32 +122,37 @@ export function logFile(path: string, limits: LogLimits): LogFile {
         if (chunk) {
           position += chunk.length;
           yield chunk;
-        } else if (!file || current !== mine) {
-          // This file is read to its end, and there is a newer one.
-          await file?.close();
-          file = await openIfThere(path);
-          mine = current;
-          position = 0;
-          if (file) continue;
-          if (!follow || finished) return;
-          await change(seen, signal);
-        } else {
-          if (!follow || finished) return;
-          await change(seen, signal);
+          continue;
         }
+        if (!file || current !== at) {
+          // This file is read to its end; there may be a newer one.
+          const newer = await openIfThere(path);
+          const isOther = !(await isSameFile(file, newer));
+          await (isOther ? file : newer)?.close();
+          at = current;
+          if (isOther) {
+            file = newer;
+            position = 0;
+            if (file) continue;
+          }
+        }
+        if (!follow || (finished && seen === changes)) return;
+        await change(seen, signal);
       }
     } finally {
+      await older?.close();
       await file?.close();
     }
   }
 
   return {
-    append: (bytes) => (bytes.length === 0 ? queue : enqueue(() => write(bytes))),
+    append: (bytes) => (bytes.length === 0 || refuses ? queue : enqueue(() => write(bytes))),
     read,
-    rest: () => enqueue(close),
     async finish() {
+      refuses = true;
       await enqueue(close);
       finished = true;
+      clearTimeout(idle);
       wake();
     },
     clear: () =>
@@ -164,21 +185,20 @@ async function readChunk(file: FileHandle | undefined, position: number): Promis
   return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
 }
 
-async function* readOlder(path: string, lines: number | undefined): AsyncGenerator<Uint8Array> {
-  if (lines !== undefined && lines <= 0) return;
-  const file = await openIfThere(path);
-  if (!file) return;
-  try {
-    let position = lines === undefined ? 0 : (await tailOf(file, lines)).offset;
-    for (let chunk = await readChunk(file, position); chunk; chunk = await readChunk(file, position)) {
-      position += chunk.length;
-      yield chunk;
-    }
-  } finally {
-    await file.close();
+async function* readRest(file: FileHandle | undefined, from: { offset: number }): AsyncGenerator<Uint8Array> {
+  let position = from.offset;
+  for (let chunk = await readChunk(file, position); chunk; chunk = await readChunk(file, position)) {
+    position += chunk.length;
+    yield chunk;
   }
 }
 
 async function tailOf(file: FileHandle | undefined, lines: number): Promise<{ offset: number; lines: number }> {
   return file ? startOfLastLines(file, lines) : { offset: 0, lines: 0 };
+}
+
+async function isSameFile(a: FileHandle | undefined, b: FileHandle | undefined): Promise<boolean> {
+  if (!a || !b) return a === b;
+  const [first, second] = await Promise.all([a.stat(), b.stat()]);
+  return first.ino === second.ino;
 }

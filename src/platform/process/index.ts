@@ -1,0 +1,1 @@
+export * from "./process-platform.ts";

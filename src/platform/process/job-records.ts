@@ -1,0 +1,50 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { WorkloadRef } from "../../apis/index.ts";
+import type { JobState } from "../platform.ts";
+import { workloadPath } from "./workload-path.ts";
+
+const RUNS_KEPT = 20;
+
+/** The runs of jobs on disk: `<folder>/<namespace>/<Kind>-<name>/<runID>.json`, each whole or not there. */
+export interface JobRecords {
+  read(workload: WorkloadRef, runID: number): Promise<JobState | undefined>;
+  write(workload: WorkloadRef, runID: number, state: JobState): Promise<void>;
+  remove(workload: WorkloadRef): Promise<void>;
+  /** A file of a run beside its record. */
+  pathOf(workload: WorkloadRef, runID: number, suffix: string): string;
+}
+
+export function jobRecords(folder: string): JobRecords {
+  const folderOf = (workload: WorkloadRef) => join(folder, workloadPath(workload));
+  const pathOf = (workload: WorkloadRef, runID: number, suffix: string) =>
+    join(folderOf(workload), `${runID}${suffix}`);
+
+  return {
+    pathOf,
+    async read(workload, runID) {
+      try {
+        return JSON.parse(await readFile(pathOf(workload, runID, ".json"), "utf8")) as JobState;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+        throw error;
+      }
+    },
+    async write(workload, runID, state) {
+      const path = pathOf(workload, runID, ".json");
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(`${path}.draft`, JSON.stringify(state), { mode: 0o600 });
+      await rename(`${path}.draft`, path);
+      await removeOldRuns(folderOf(workload), runID);
+    },
+    remove: (workload) => rm(folderOf(workload), { recursive: true, force: true }),
+  };
+}
+
+async function removeOldRuns(folder: string, runID: number): Promise<void> {
+  const runs = (await readdir(folder))
+    .map((name) => /^(\d+)\.json$/.exec(name)?.[1])
+    .filter((run) => run !== undefined);
+  const old = runs.map(Number).filter((run) => run < runID);
+  for (const run of old.sort((a, b) => b - a).slice(RUNS_KEPT)) await rm(join(folder, `${run}.json`), { force: true });
+}

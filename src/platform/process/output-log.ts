@@ -1,0 +1,34 @@
+import type { Clock } from "../../controller/clock.ts";
+import { type LogFile, lastLines, readOutput, type SupervisedProcess } from "../../processes/index.ts";
+
+const SECRET_MIN_LENGTH = 4;
+
+export interface OutputLog {
+  /** The last lines, without the values of secrets: they may end up in a status. */
+  tail(): string;
+  /** Resolves when all output is in the log. */
+  readonly written: Promise<void>;
+}
+
+/** Takes a child's output into the workload's log, each line with its time and the name of its replica. */
+export function logOutput(
+  child: SupervisedProcess,
+  to: { readonly log: LogFile; readonly name: string; readonly clock: Clock; readonly secrets: readonly string[] },
+): OutputLog {
+  const last = lastLines();
+  const written = readOutput(child, async (lines) => {
+    if (lines.length === 0) return;
+    const prefix = Buffer.from(`${to.clock.now().toISOString()} ${to.name} `);
+    const newline = Buffer.from("\n");
+    await to.log.append(Buffer.concat(lines.flatMap((line) => [prefix, line, newline])));
+    for (const line of lines.slice(-50)) last.push(line);
+  });
+  return { tail: () => withoutSecrets(last.text(), to.secrets), written };
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .flatMap((secret) => secret.split("\n"))
+    .filter((part) => part.length >= SECRET_MIN_LENGTH)
+    .reduce((rest, part) => rest.replaceAll(part, "***"), text);
+}

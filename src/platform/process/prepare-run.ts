@@ -1,0 +1,39 @@
+import { refText } from "../../apis/index.ts";
+import { SlessError } from "../../errors/index.ts";
+import type { LocalImage } from "../../processes/index.ts";
+import type { WorkloadSpec } from "../platform.ts";
+import type { Environment } from "./replica-environment.ts";
+
+export interface ImageSource {
+  resolveImage(imageRef: string): Promise<LocalImage | undefined>;
+  /** Value of a key of a secret of a namespace. */
+  secrets(namespace: string, name: string, key: string): Promise<string | undefined>;
+}
+
+export interface PreparedRun {
+  readonly image: LocalImage;
+  readonly secrets: Environment;
+}
+
+/**
+ * What a process of a workload needs before it can start.
+ *
+ * @throws SlessError `secret_missing`, `start_failed` when the image is not there
+ */
+export async function prepareRun(spec: WorkloadSpec, from: ImageSource): Promise<PreparedRun> {
+  const [image, secrets] = await Promise.all([from.resolveImage(spec.imageRef), resolveSecrets(spec, from)]);
+  if (!image) {
+    const cause = `its image ${spec.imageRef} of ${refText(spec.workload)} is not there`;
+    throw new SlessError("start_failed", { cause, name: spec.workload.name });
+  }
+  return { image, secrets };
+}
+
+async function resolveSecrets(spec: WorkloadSpec, from: ImageSource): Promise<Environment> {
+  const entries = Object.entries(spec.secretEnv).map(async ([variable, { secret, key }]) => {
+    const value = await from.secrets(spec.workload.namespace, secret, key);
+    if (value === undefined) throw new SlessError("secret_missing", { secret, key });
+    return [variable, value] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
