@@ -49,7 +49,7 @@ export const dev: Verb<DevOptions> = {
   async run(_args, options, context) {
     const { io, deps, settings, style } = context;
     const data = resolve(io.cwd, settings.data);
-    await makeDataFolder(data);
+    await onDisk(data, () => makeDataFolder(data));
     const repository = await repositoryOf(options, data, context);
     const progress = openProgress(io.stdout, style);
     progress.print([`Following ${shown(repository.path, io.cwd)}, data in ${shown(data, io.cwd)}; Ctrl-C ends it.`]);
@@ -69,14 +69,29 @@ export const dev: Verb<DevOptions> = {
   },
 };
 
+/** Files that make the data folder a place of its own, also in the middle of somebody's work tree. */
+const BOUNDARY: Readonly<Record<string, string>> = {
+  // Nothing of it belongs into a commit.
+  ".gitignore": "*\n",
+  // Node takes the nearest package.json for that of a module: a function's must not be the one around the data.
+  "package.json": "{}\n",
+};
+
 async function makeDataFolder(data: string): Promise<void> {
+  await mkdir(data, { recursive: true });
+  for (const [file, text] of Object.entries(BOUNDARY)) {
+    await writeFile(join(data, file), text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  }
+}
+
+/** @throws SlessError `storage_unavailable` for whatever the file system refuses */
+async function onDisk<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
-    await mkdir(data, { recursive: true });
-    // The folder often lies in the user's own work tree, and nothing of it belongs into a commit.
-    await writeFile(join(data, ".gitignore"), "*\n", { flag: "wx" });
+    return await work();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    throw new SlessError("storage_unavailable", { what: data, cause: messageOf(error) }, { cause: error });
+    throw new SlessError("storage_unavailable", { what, cause: messageOf(error) }, { cause: error });
   }
 }
 
@@ -88,7 +103,8 @@ async function repositoryOf(
   const { namespace } = settings;
   if (example) {
     const path = join(data, "example.git");
-    if (await makeExampleRepository(path, deps.exampleFolder)) say(io.stdout, `Made ${shown(path, io.cwd)}.`);
+    if (await onDisk(path, () => makeExampleRepository(path, deps.exampleFolder)))
+      say(io.stdout, `Made ${shown(path, io.cwd)}.`);
     return { name: "example", path, ref: { branch: "main" }, subPath, namespace };
   }
   const path = await findRepository(resolve(io.cwd, repo));
