@@ -16,17 +16,21 @@ export type WatchEvent<K extends Kind> =
 
 /**
  * Objects by kind, namespace and name, with the semantics of the Kubernetes API that controllers rely on.
- * What a call resolves with is durable. Objects that are returned must not be changed by the caller.
+ * What a call resolves with is durable. Objects that are returned must not be changed by the caller (the embedded
+ * store freezes them).
  *
  * @throws SlessError `conflict` (stale resourceVersion or a UID precondition that does not hold), `not_found`,
- *   `already_exists`, `invalid_request` (does not fit the kind's schema; details of all faults), `storage_unavailable`
+ *   `already_exists`, `invalid_request` (does not fit the kind's schema; besides `cause` the details hold a message per
+ *   faulty path, `spec.memoryMB`), `too_large` (1.5 MiB), `storage_unavailable`
  */
 export interface ResourceStore {
   get<K extends Kind>(kind: K, key: ObjectKey): Promise<ObjectOf<K> | undefined>;
   /** All that match, sorted by namespace and name; `resourceVersion` is where a watch may go on. */
   list<K extends Kind>(kind: K, options?: ListOptions): Promise<{ items: ObjectOf<K>[]; resourceVersion: string }>;
   /**
-   * Events after `from` (a version of `list` or of an event) without gap or repetition, in order, until `signal` aborts.
+   * Events after `from` (a version of `list` or of an event) without gap or repetition, in order, until `signal` aborts;
+   * then it ends without an error. An object that begins or ceases to match is ADDED or DELETED. The store may end a
+   * watch: go on from the last version.
    * A version that is too old throws SlessError `conflict`: list again (HTTP 410 Gone).
    */
   watch<K extends Kind>(
@@ -37,12 +41,17 @@ export interface ResourceStore {
   /**
    * Server-side apply, always forced: creates the object or sets the fields that the intent names and takes their
    * ownership; a field that this owner applied before and leaves out now goes, unless another owner has it too.
-   * Maps merge by leaf, lists are atomic. Without a difference nothing is written and the present object is returned.
+   * Maps merge by leaf, lists are atomic, finalizers are a set. A field whose value changes leaves its other owners; an
+   * equal value is shared. Without a visible difference no version is given and the present object is returned.
+   * What an owner created or patched does not count as applied by it, as in Kubernetes.
    *
    * @param options.uid precondition: the object must exist with that UID.
    */
   apply<K extends Kind>(intent: ObjectIntent<K>, options: { owner: FieldOwner; uid?: string }): Promise<ObjectOf<K>>;
-  /** JSON merge patch (RFC 7396) of metadata (labels, annotations, finalizers) and spec; null removes. */
+  /**
+   * JSON merge patch (RFC 7396) of metadata (labels, annotations, finalizers) and spec; null removes. The owner gets the
+   * fields that change, alone. Removing the last finalizer of a terminating object ends it and returns its last state.
+   */
   patch<K extends Kind>(
     kind: K,
     key: ObjectKey,

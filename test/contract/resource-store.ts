@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Kind, ObjectIntent, ObjectOf } from "../../src/apis/index.ts";
+import type { Kind, ObjectIntent, ObjectOf, WorkloadStatus } from "../../src/apis/index.ts";
 import type { ResourceStore, WatchEvent } from "../../src/resources/index.ts";
 
 /** A store and two namespaces that are empty when a test begins. */
@@ -165,6 +165,14 @@ function updateContract(open: () => Promise<OpenedStore>): void {
     const changed = { ...created, spec: { ...created.spec, memoryMB: 512 } };
     const updated = await store.updateStatus(changed, { phase: "Ready" });
     expect(updated.spec.memoryMB).toBe(128);
+  });
+
+  it("a status that does not fit its schema is refused", async () => {
+    const { store, namespace } = await open();
+    const created = await store.create(functionIntent(namespace, "hello"), { owner: "api" });
+    const invalid = { phase: "Ready", replicas: "2" } as unknown as WorkloadStatus;
+    await expect(store.updateStatus(created, invalid)).rejects.toMatchObject({ code: "invalid_request" });
+    expect(await store.get("Function", created.metadata)).toEqual(created);
   });
 
   it("an equal status is not written, one over a stale version is a conflict", async () => {

@@ -5,7 +5,7 @@ export interface ObjectMeta {
   uid: string;
   /** Opaque; only compared for equality, never ordered by callers. */
   resourceVersion: string;
-  /** Grows by one with every change of `spec`; starts at 1. */
+  /** Grows by one with every change of `spec`, and when a deletion begins to wait for finalizers; starts at 1. */
   generation: number;
   creationTimestamp: string;
   deletionTimestamp?: string;

@@ -37,21 +37,22 @@ function closed(schema: unknown): unknown {
 
 const FORMATS = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/ };
 
-function compiler(options: { useDefaults?: boolean }): (kind: Kind) => ValidateFunction {
+function compiler(schemaOf: (kind: Kind) => unknown, options: { useDefaults?: boolean } = {}) {
   const compiled = new Map<Kind, ValidateFunction>();
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats: FORMATS, ...options });
-  return (kind) => {
+  return (kind: Kind): ValidateFunction => {
     let validate = compiled.get(kind);
     if (!validate) {
-      validate = ajv.compile(options.useDefaults ? (closed(KINDS[kind].spec) as object) : manifestSchema(kind));
+      validate = ajv.compile(schemaOf(kind) as object);
       compiled.set(kind, validate);
     }
     return validate;
   };
 }
 
-const manifestValidator = compiler({});
-const defaulter = compiler({ useDefaults: true });
+const manifestValidator = compiler(manifestSchema);
+const statusValidator = compiler((kind) => closed(KINDS[kind].status));
+const defaulter = compiler((kind) => closed(KINDS[kind].spec), { useDefaults: true });
 
 /**
  * All faults of a manifest of a known kind: schema first, then, when the spec fits, the rules between fields.
@@ -62,6 +63,13 @@ export function manifestFaults(kind: Kind, manifest: unknown): Fault[] {
   if (!validate(manifest)) return dedupe((validate.errors ?? []).map(toFault));
   const spec = (manifest as { spec: Record<string, unknown> }).spec;
   return KINDS[kind].rules.flatMap((rule) => rule.faults(spec));
+}
+
+/** All faults of a status; paths start with "status". Pure. */
+export function statusFaults(kind: Kind, status: unknown): Fault[] {
+  const validate = statusValidator(kind);
+  if (validate(status)) return [];
+  return dedupe((validate.errors ?? []).map(toFault)).map((fault) => ({ ...fault, path: ["status", ...fault.path] }));
 }
 
 /** The spec with the schema's defaults filled in, as an API server with our CRDs returns it; the input stays. */

@@ -60,7 +60,7 @@ export function openDatabase(file: string): Database {
 function prepareFile(sqlite: DatabaseSync, file: string): void {
   // The memory copy is only true while nobody else writes: the lock keeps a second process out from the first read.
   sqlite.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-  sqlite.exec("PRAGMA journal_size_limit = 16777216; BEGIN IMMEDIATE;");
+  sqlite.exec("PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216; BEGIN IMMEDIATE;");
   const found = Number(sqlite.prepare("PRAGMA user_version").get()!.user_version);
   if (found > SCHEMA_VERSION) throw new SlessError("data_too_new", { data: file, found, known: SCHEMA_VERSION });
   if (found === 0) sqlite.exec(SCHEMA);

@@ -19,10 +19,11 @@ export function applyFields(
   owner: FieldOwner,
   wanted: Fields,
 ): { fields: Map<string, unknown>; owners: FieldOwners } {
-  const fields = overlaid(live, wanted);
   const others = Object.entries(owners).filter(([name]) => name !== owner);
   const kept = new Set([...wanted.keys(), ...others.flatMap(([, paths]) => paths)]);
-  for (const path of owners[owner] ?? []) if (!isOwned(kept, path)) removeTopmost(fields, path, kept);
+  const rest = new Map(live);
+  for (const path of owners[owner] ?? []) if (!isOwned(kept, path)) removeTopmost(rest, path, kept);
+  const fields = overlaid(rest, wanted);
   const lost = new Set([...wanted].filter(([path, value]) => !sameJson(live.get(path), value)).map(([path]) => path));
   const remaining = others.map(([name, paths]): Owned => [name, paths.filter((path) => !lost.has(path))]);
   return { fields, owners: ownersFrom([...remaining, [owner, [...wanted.keys()].sort()]]) };

@@ -2,16 +2,18 @@ import {
   API_VERSION,
   type Kind,
   type ObjectIntent,
+  type ObjectKey,
   type ObjectMeta,
   type ObjectOf,
   type SpecOf,
   type StatusOf,
+  statusFaults,
   withDefaults,
 } from "../../apis/index.ts";
 import type { FieldOwner, MergePatch } from "../resource-store.ts";
 import { applyFields, type FieldOwners, NO_OWNERS, ownersAfterUpdate } from "./field-owners.ts";
 import { type Fields, fieldsOf, freezeDeep, isMap, sameJson, type Writable, writableOf } from "./fields.ts";
-import { checkObject, refuseFaults } from "./object-faults.ts";
+import { checkMetadata, checkObject, refuseFaults } from "./object-faults.ts";
 
 /** An object as it is kept, with who owns its fields. */
 export interface Owned<K extends Kind = Kind> {
@@ -59,7 +61,9 @@ export function patchObject<K extends Kind>(live: Owned<K>, patch: MergePatch, o
 }
 
 export function replaceStatus<K extends Kind>(live: ObjectOf<K>, status: StatusOf<K>): ObjectOf<K> {
-  return sameJson(status, live.status) ? live : { ...live, status };
+  if (sameJson(status, live.status)) return live;
+  refuseFaults(statusFaults(live.kind, status));
+  return { ...live, status };
 }
 
 /** A deletion that waits for finalizers; the generation moves, as it does in Kubernetes. */
@@ -117,15 +121,11 @@ function newObject<K extends Kind>(intent: ObjectIntent<K>, fields: Fields, stam
 
 function changedObject<K extends Kind>(live: ObjectOf<K>, fields: Fields): ObjectOf<K> {
   const { labels, annotations, finalizers, ...fixed } = live.metadata;
-  const { spec, ...rest } = checked(live.kind, { name: fixed.name, namespace: fixed.namespace }, writableOf(fields));
-  const sameSpec = sameJson(spec, live.spec);
-  const before = Object.fromEntries(
-    Object.entries({ labels, annotations, finalizers }).filter(([, value]) => value !== undefined),
-  );
-  if (sameSpec && sameJson(rest, before)) return live;
+  const { spec, ...rest } = checked(live.kind, fixed, writableOf(fields), live.spec);
+  if (spec === live.spec && sameJson(rest, pickWritable(live.metadata))) return live;
   if (live.metadata.deletionTimestamp) refuseNewFinalizers(finalizers ?? [], rest.finalizers ?? []);
-  const metadata = { ...fixed, ...rest, generation: live.metadata.generation + (sameSpec ? 0 : 1) };
-  return { ...live, metadata, spec: sameSpec ? live.spec : spec };
+  const metadata = { ...fixed, ...rest, generation: live.metadata.generation + (spec === live.spec ? 0 : 1) };
+  return { ...live, metadata, spec };
 }
 
 interface Checked<K extends Kind> {
@@ -135,9 +135,23 @@ interface Checked<K extends Kind> {
   spec: SpecOf<K>;
 }
 
-function checked<K extends Kind>(kind: K, key: { name: string; namespace: string }, written: Writable): Checked<K> {
-  const object = { ...written, spec: withDefaults(kind, written.spec as Partial<SpecOf<K>>) };
-  checkObject(kind, key, object);
+/**
+ * What was written with its defaults, if it is valid. An equal spec is the live one itself and is not judged again:
+ * most writes leave the spec alone, and one that an older schema let in must not lock its object.
+ */
+function checked<K extends Kind>(
+  kind: K,
+  { name, namespace }: ObjectKey,
+  written: Writable,
+  live?: SpecOf<K>,
+): Checked<K> {
+  if (sameJson(written.spec, live)) {
+    checkMetadata(written);
+    return { ...written, spec: live } as Checked<K>;
+  }
+  const spec = withDefaults(kind, written.spec as Partial<SpecOf<K>>);
+  const object = { ...written, spec: sameJson(spec, live) ? live : spec };
+  checkObject(kind, { name, namespace }, object);
   return object as Checked<K>;
 }
 

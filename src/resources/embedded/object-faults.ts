@@ -19,6 +19,17 @@ export function checkObject(kind: Kind, key: { namespace: string; name: string }
   refuseFaults([...faults, ...metadataFaults(object)]);
 }
 
+/** The same for labels, annotations and finalizers alone. */
+export function checkMetadata(object: Writable): void {
+  const { labels = {}, annotations = {} } = object;
+  const notText = Object.entries({ labels, annotations }).flatMap(([field, map]) =>
+    Object.entries(map)
+      .filter(([, value]) => typeof value !== "string")
+      .map(([key]) => fault([field, key], "wants a string")),
+  );
+  refuseFaults([...notText, ...metadataFaults(object)]);
+}
+
 /** @throws SlessError `invalid_request` when there are faults */
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return;
