@@ -8,3 +8,4 @@ export * from "./read-archive.ts";
 export * from "./read-trees-below.ts";
 export * from "./source-digest.ts";
 export * from "./unpack-archive.ts";
+export * from "./watch-repository.ts";

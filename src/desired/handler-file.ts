@@ -1,0 +1,39 @@
+import type { Runtime } from "../runtimes/index.ts";
+import { resolveBelow } from "./paths.ts";
+
+const DEFAULT_ENTRYPOINT = "handler.handle";
+
+/**
+ * What is missing for an entry point, in words; undefined when a file that can hold it is in the source. The module
+ * may be a path (`src/handler.handle`), dotted (`app.handler.handle`) or a package (`handler/index.js`,
+ * `handler/__init__.py`).
+ *
+ * @param has whether the source has a file at this path
+ */
+export function missingHandler(
+  entrypoint: string | undefined,
+  runtime: Pick<Runtime, "handlerExtensions">,
+  has: (path: string) => boolean,
+): string | undefined {
+  const entry = entrypoint ?? DEFAULT_ENTRYPOINT;
+  const module = entry.slice(0, Math.max(entry.lastIndexOf("."), entry.lastIndexOf(":")));
+  const candidates = candidatesOf(module, runtime.handlerExtensions);
+  if (candidates.some(has)) return undefined;
+  const wanted = runtime.handlerExtensions.map((extension) => module + extension);
+  const either = wanted.length > 1 ? `one of ${wanted.join(", ")}` : wanted.join();
+  return `The entry point ${entry} needs ${either}, which is not in the source`;
+}
+
+function candidatesOf(module: string, extensions: readonly string[]): string[] {
+  const bases = [module, module.replaceAll(".", "/")].map((base) => resolveBelow("", base));
+  return bases
+    .filter((base) => base !== undefined)
+    .flatMap((base) =>
+      extensions.flatMap((extension) => [
+        base + extension,
+        ...(base.endsWith(extension) ? [base] : []),
+        `${base}/index${extension}`,
+        `${base}/__init__${extension}`,
+      ]),
+    );
+}

@@ -1,0 +1,52 @@
+import { type GitReader, IGNORE_FILE, type IsIgnored, ignoreRules, type ObjectId } from "../source/index.ts";
+import { readInBulk, sizesInBulk } from "./bulk.ts";
+import { entriesOf, type Folder, type Trees } from "./folder-walk.ts";
+import { MAX_IGNORE_BYTES } from "./limits.ts";
+import { below, contains, parentOf } from "./paths.ts";
+
+/** The rules of all ignore files of a revision. */
+export interface IgnoreFiles {
+  readonly isIgnored: IsIgnored;
+  /** Changes when an ignore file of a folder above this one does; those within change the folder's own tree. */
+  versionAbove(folder: string): string;
+  /** Ignore files that say something about this folder and are too large to be read. */
+  oversizedFor(folder: string): readonly string[];
+}
+
+/** Reads ignore files, and each text again only when its blob changed. */
+export function createIgnoreFiles(git: GitReader) {
+  let texts = new Map<ObjectId, string | undefined>();
+
+  async function read(folders: readonly Folder[], trees: Trees): Promise<IgnoreFiles> {
+    const blobs = new Map<string, ObjectId>();
+    for (const { path, tree } of folders) {
+      const entry = entriesOf(trees, tree).find(({ name, mode }) => name === IGNORE_FILE && mode.startsWith("100"));
+      if (entry) blobs.set(below(path, entry.name), entry.id);
+    }
+    await readTexts(new Set(blobs.values()));
+    const oversized = [...blobs].filter(([, id]) => texts.get(id) === undefined).map(([path]) => path);
+    return {
+      isIgnored: ignoreRules(new Map([...blobs].map(([path, id]) => [path, texts.get(id) ?? ""]))),
+      versionAbove: (folder) => versionAbove(folder, blobs),
+      oversizedFor: (folder) => oversized.filter((path) => contains(folder, path) || contains(parentOf(path)!, folder)),
+    };
+  }
+
+  async function readTexts(ids: ReadonlySet<ObjectId>): Promise<void> {
+    const fresh = [...ids].filter((id) => !texts.has(id));
+    const sizes = await sizesInBulk(git, fresh);
+    const readable = fresh.filter((id) => sizes.get(id)! <= MAX_IGNORE_BYTES);
+    const found = new Map<ObjectId, string | undefined>(fresh.map((id) => [id, undefined]));
+    await readInBulk(git, readable, sizes, (id, bytes) => found.set(id, new TextDecoder().decode(bytes)));
+    texts = new Map([...texts, ...found].filter(([id]) => ids.has(id)));
+  }
+
+  return { read };
+}
+
+function versionAbove(folder: string, blobs: ReadonlyMap<string, ObjectId>): string {
+  const ids: string[] = [];
+  for (let above = parentOf(folder); above !== undefined; above = parentOf(above))
+    ids.push(blobs.get(below(above, IGNORE_FILE)) ?? "");
+  return ids.join(" ");
+}

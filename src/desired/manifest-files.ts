@@ -1,0 +1,182 @@
+import { type Diagnostic, type ObjectIntent, refOf, refText } from "../apis/index.ts";
+import { isYamlName, looksLikeManifest, type ManifestObject, parseManifest } from "../manifest/index.ts";
+import type { DesiredObject } from "../plan/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
+import type { GitReader, ObjectId, TreeEntry } from "../source/index.ts";
+import { readInBulk, sizesInBulk } from "./bulk.ts";
+import { diagnosticOf, type Fault } from "./fault.ts";
+import { entriesOf, type Folder, type Trees } from "./folder-walk.ts";
+import type { DesiredLimits } from "./limits.ts";
+import { below, parentOf, resolveBelow } from "./paths.ts";
+
+/** One document of a manifest, without the parser's tree: 10,000 of those would not fit into the memory we allow. */
+export interface Definition {
+  /** `refText` of the object. */
+  readonly ref: string;
+  /** Without its source. */
+  readonly object: DesiredObject;
+  /** Where it stands among the file's objects. */
+  readonly index: number;
+  readonly blob: ObjectId;
+  /** Folder of its source below the root; undefined for objects without code. */
+  readonly sourceFolder: string | undefined;
+}
+
+/** A YAML file as it was read once. */
+export interface YamlFile {
+  readonly file: string;
+  readonly blob: ObjectId;
+  readonly mode: TreeEntry["mode"];
+  /** Ours, so no part of a source; also when it is faulty. */
+  readonly ours: boolean;
+  /** `refText` of all that a faulty file names, as far as it can be read. */
+  readonly named: readonly string[];
+  readonly definitions: readonly Definition[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface ManifestContext {
+  readonly git: GitReader;
+  readonly namespace: string;
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly limits: DesiredLimits;
+}
+
+interface KnownFolder {
+  readonly tree: ObjectId;
+  readonly files: readonly YamlFile[];
+}
+
+/** Reads the YAML files of folders, and each of them again only when its blob changed. */
+export function createManifestFiles(context: ManifestContext) {
+  let known = new Map<string, KnownFolder>();
+
+  /** In the order of the folders. */
+  async function read(folders: readonly Folder[], trees: Trees): Promise<YamlFile[]> {
+    const changed = folders.filter((folder) => known.get(folder.path)?.tree !== folder.tree);
+    const fresh = await readFolders(changed, trees);
+    const next = new Map<string, KnownFolder>();
+    const files: YamlFile[] = [];
+    for (const { path, tree } of folders) {
+      const folder = fresh.get(path) ?? known.get(path)!;
+      next.set(path, folder.tree === tree ? folder : { tree, files: folder.files });
+      files.push(...folder.files);
+    }
+    known = next;
+    return files;
+  }
+
+  async function readFolders(folders: readonly Folder[], trees: Trees): Promise<Map<string, KnownFolder>> {
+    const slots = new Map<string, { tree: ObjectId; files: (YamlFile | undefined)[] }>();
+    const wanted: { at: { files: (YamlFile | undefined)[] }; index: number; file: string; entry: TreeEntry }[] = [];
+    for (const folder of folders) {
+      const before = new Map(known.get(folder.path)?.files.map((file) => [file.file, file]));
+      const at = { tree: folder.tree, files: [] as (YamlFile | undefined)[] };
+      for (const entry of entriesOf(trees, folder.tree)) {
+        if (entry.mode === "40000" || entry.mode === "160000" || !isYamlName(entry.name)) continue;
+        const file = below(folder.path, entry.name);
+        const same = before.get(file);
+        const index = at.files.push(same?.blob === entry.id && same.mode === entry.mode ? same : undefined) - 1;
+        if (!at.files[index]) wanted.push({ at, index, file, entry });
+      }
+      slots.set(folder.path, at);
+    }
+    await readYaml(context, wanted, (want, file) => {
+      want.at.files[want.index] = file;
+    });
+    return slots as Map<string, KnownFolder>;
+  }
+
+  return { read };
+}
+
+interface Wanted {
+  readonly file: string;
+  readonly entry: TreeEntry;
+}
+
+async function readYaml<W extends Wanted>(
+  context: ManifestContext,
+  wanted: readonly W[],
+  done: (want: W, file: YamlFile) => void,
+): Promise<void> {
+  const { git, limits } = context;
+  const regular: W[] = [];
+  for (const want of wanted) {
+    if (want.entry.mode === "120000") done(want, linkFile(want));
+    else regular.push(want);
+  }
+  const sizes = await sizesInBulk(
+    git,
+    regular.map((want) => want.entry.id),
+  );
+  const readable: W[] = [];
+  for (const want of regular) {
+    const size = sizes.get(want.entry.id)!;
+    if (size <= limits.maxSourceBytes) readable.push(want);
+    else done(want, looksLikeManifest(want.file, "") ? tooLarge(want, limits) : dataFile(want));
+  }
+  const byBlob = Map.groupBy(readable, (want) => want.entry.id);
+  await readInBulk(git, [...byBlob.keys()], sizes, (id, bytes) => {
+    const text = new TextDecoder().decode(bytes);
+    for (const want of byBlob.get(id)!) done(want, yamlFile(context, want, text));
+  });
+}
+
+function yamlFile(context: ManifestContext, want: Wanted, text: string): YamlFile {
+  if (!looksLikeManifest(want.file, text)) return dataFile(want);
+  const { namespace, runtimes } = context;
+  const parsed = parseManifest({ file: want.file, text, namespace, runtimes: [...runtimes.keys()] });
+  return {
+    ...stamp(want),
+    ours: true,
+    named: parsed.diagnostics.length > 0 ? parsed.named.map(refText) : [],
+    definitions: parsed.objects.map((found, index) => definitionOf(want, found, index)),
+    diagnostics: parsed.diagnostics,
+  };
+}
+
+function definitionOf({ file, entry }: Wanted, { object, position }: ManifestObject, index: number): Definition {
+  return {
+    ref: refText(refOf(object)),
+    object: { intent: object, file, line: position.line, column: position.column },
+    index,
+    blob: entry.id,
+    sourceFolder: sourceFolderOf(file, object),
+  };
+}
+
+function sourceFolderOf(file: string, object: ObjectIntent): string | undefined {
+  const spec = object.spec as { functionRef?: string; sourceDir?: string };
+  if (object.kind === "Trigger" || object.kind === "Repository" || spec.functionRef !== undefined) return undefined;
+  return resolveBelow(parentOf(file) ?? "", spec.sourceDir ?? "");
+}
+
+function stamp(want: Wanted) {
+  return { file: want.file, blob: want.entry.id, mode: want.entry.mode };
+}
+
+function dataFile(want: Wanted): YamlFile {
+  return { ...stamp(want), ours: false, named: [], definitions: [], diagnostics: [] };
+}
+
+function faultyFile(want: Wanted, fault: Fault): YamlFile {
+  return {
+    ...stamp(want),
+    ours: true,
+    named: [],
+    definitions: [],
+    diagnostics: [diagnosticOf(fault, { file: want.file })],
+  };
+}
+
+/** Too large to be looked into at all; what is merely too large for a manifest the parser tells. */
+function tooLarge(want: Wanted, limits: DesiredLimits): YamlFile {
+  return faultyFile(want, { code: "manifest_too_large", details: { limit: `${limits.maxSourceBytes} bytes` } });
+}
+
+/** A link may be data of a source; under a manifest's fixed name it would define objects that stand elsewhere. */
+function linkFile(want: Wanted): YamlFile {
+  if (!looksLikeManifest(want.file, "")) return dataFile(want);
+  return faultyFile(want, { code: "source_unsupported", details: { path: want.file, what: "a symbolic link" } });
+}
