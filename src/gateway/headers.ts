@@ -33,6 +33,8 @@ export interface CallFacts {
   readonly trigger: string;
   /** A proxy in front is trusted: its `X-Forwarded-*` are kept and `X-Forwarded-For` goes on. */
   readonly trustForwarded: boolean;
+  /** Further headers, in lower case, that end here. */
+  readonly withoutHeaders?: readonly string[] | undefined;
 }
 
 /**
@@ -46,6 +48,7 @@ export function requestHeaders(raw: RawHeaders, facts: CallFacts): string[] {
   const kept = new Set<string>();
   eachHeader(raw, (name, value, lower) => {
     if (isDropped(lower, named) || lower === "host" || lower === "x-request-id" || lower.startsWith("x-sless-")) return;
+    if (facts.withoutHeaders?.includes(lower)) return;
     if (lower === "forwarded" || lower.startsWith("x-forwarded-")) {
       if (!facts.trustForwarded) return;
       if (lower === "x-forwarded-for") {

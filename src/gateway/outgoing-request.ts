@@ -18,6 +18,8 @@ export interface ForwardOptions {
   readonly prefix?: string;
   /** The client waits for `100 Continue` and nobody has sent it yet. */
   readonly awaitsContinue?: boolean;
+  /** Names in lower case of headers that were meant for sless and end here. */
+  readonly withoutHeaders?: readonly string[];
 }
 
 /**
@@ -47,6 +49,7 @@ export function incomingRequest(
       prefix: options.prefix,
       ...common(endpoint, options),
       trustForwarded: options.trustForwarded,
+      withoutHeaders: options.withoutHeaders,
     }),
     body: hasBody(req) ? streamBody(req, onFirstRead) : undefined,
   };
@@ -61,6 +64,7 @@ export function internalRequest(endpoint: Endpoint, call: InternalCall, requestI
     prefix: undefined,
     ...common(endpoint, { trigger: call.trigger, requestId }),
     trustForwarded: false,
+    withoutHeaders: undefined,
   });
   return { method: call.method ?? "POST", path: call.path ?? "/", headers, body: bodyOf(call.body) };
 }

@@ -1,0 +1,115 @@
+import type { AddressInfo } from "node:net";
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { messageOf, SlessError } from "../errors/index.ts";
+import { errorAnswer } from "./error-answer.ts";
+import { createListener, type Listener } from "./listener.ts";
+import { functionListRoutes } from "./routes/function-list.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { invokeRoutes } from "./routes/invoke.ts";
+import { logRoutes } from "./routes/logs.ts";
+import { objectRoutes } from "./routes/objects.ts";
+import { repositoryRoutes } from "./routes/repositories.ts";
+import type { RouteDeps, ServerDeps } from "./server-deps.ts";
+
+export interface SlessServer {
+  /**
+   * @param options.port 0 = any free one
+   * @returns the port and `http://<host>:<port>`
+   * @throws SlessError `port_taken`, `settings_invalid` (no such address, no right to it)
+   */
+  listen(options: { host: string; port: number }): Promise<{ url: string; port: number }>;
+  /** Stops accepting, ends followed logs, lets calls finish within `closeTimeoutMs`, then breaks off the rest. */
+  close(): Promise<void>;
+}
+
+const CLOSE_TIMEOUT_MS = 10_000;
+const BODY_MAX_BYTES = 1024 * 1024;
+
+/** The server of one process: the REST API, health and metrics, and calls of functions, which go to the gateway. */
+export function createServer(deps: ServerDeps): SlessServer {
+  const closing = new AbortController();
+  const { app, listener } = openApp(deps);
+  addRoutes(app, { ...deps, closing: closing.signal });
+  return {
+    listen: (options) => listen(app, options),
+    async close() {
+      closing.abort();
+      const closed = app.close();
+      await listener.drain(deps.closeTimeoutMs ?? CLOSE_TIMEOUT_MS);
+      await deps.gateway.close();
+      listener.server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function openApp(deps: ServerDeps): { app: FastifyInstance; listener: Listener } {
+  let listener: Listener | undefined;
+  const app: FastifyInstance = fastify({
+    logger: false,
+    trustProxy: false,
+    bodyLimit: BODY_MAX_BYTES,
+    routerOptions: { maxParamLength: 300 },
+    ajv: { customOptions: { allErrors: true, removeAdditional: false, allowUnionTypes: true } },
+    serverFactory(api) {
+      listener = createListener({ gateway: deps.gateway, guard: deps.guard, api });
+      return listener.server;
+    },
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply, deps),
+  });
+  return { app, listener: listener as Listener };
+}
+
+function addRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply, deps));
+  app.setNotFoundHandler((request, reply) => {
+    const what = `${request.method} ${request.url.split("?", 1)[0]?.slice(0, 200)}`;
+    return answerError(new SlessError("not_found", { what }), request, reply, deps);
+  });
+  acceptEmptyJson(app);
+  healthRoutes(app, deps);
+  void app.register(async (api) => {
+    api.addHook("onRequest", async (request) => {
+      const { namespace } = request.params as { namespace?: string };
+      await deps.authorize?.({ method: request.method, headers: request.headers, namespace });
+    });
+    for (const add of [objectRoutes, repositoryRoutes, logRoutes, invokeRoutes, functionListRoutes]) add(api, deps);
+  });
+}
+
+/** A POST whose body is optional may still say that it is JSON. */
+function acceptEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeContentTypeParser("application/json");
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body.length === 0) done(null, undefined);
+    else parse(request, body as string, done);
+  });
+}
+
+function answerError(
+  error: FastifyError | SlessError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log }: Pick<ServerDeps, "log">,
+) {
+  const { status, body, unexpected } = errorAnswer(error, request.id);
+  if (unexpected)
+    log.error({ requestId: request.id, method: request.method, url: request.url, err: error }, "request failed");
+  return reply
+    .code(status)
+    .type("application/json; charset=utf-8")
+    .send(`${JSON.stringify(body)}\n`);
+}
+
+async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }) {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === "EADDRINUSE") throw new SlessError("port_taken", { port }, { cause: error });
+    throw new SlessError("settings_invalid", { cause: `cannot listen on ${host}:${port}: ${messageOf(error)}` });
+  }
+  const bound = (app.server.address() as AddressInfo).port;
+  return { url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`, port: bound };
+}

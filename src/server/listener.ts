@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { SlessError } from "../errors/index.ts";
+import { CALL_PREFIX, type Gateway } from "../gateway/index.ts";
+import { slessAnswer } from "./error-answer.ts";
+import type { RequestGuard } from "./request-guard.ts";
+
+/** Longer than the idle time of usual proxies in front, so that they, not we, end idle connections. */
+const KEEP_ALIVE_MS = 65_000;
+
+export interface Listener {
+  readonly server: Server;
+  /** From now on every answer ends its connection; resolves when all are sent, at the latest after `timeoutMs`. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/**
+ * The HTTP server in front of everything: refuses foreign requests, hands calls of functions to the gateway without
+ * touching them, and all else to the REST API.
+ */
+export function createListener(deps: { gateway: Gateway; guard: RequestGuard; api: RequestListener }): Listener {
+  const active = new Set<ServerResponse>();
+  let draining = false;
+  let onEmpty: () => void = () => undefined;
+
+  function track(res: ServerResponse): void {
+    active.add(res);
+    if (draining) res.shouldKeepAlive = false;
+    res.once("close", () => {
+      active.delete(res);
+      if (active.size === 0) onEmpty();
+    });
+  }
+  function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
+    track(res);
+    const isCall = req.url?.startsWith(CALL_PREFIX) ?? false;
+    const refusal = deps.guard.refusal(req.headers, isCall);
+    if (refusal) refuse(res, refusal);
+    else if (isCall) deps.gateway.handle(req, res, { awaitsContinue });
+    else {
+      if (awaitsContinue) res.writeContinue();
+      deps.api(req, res);
+    }
+  }
+  // The gateway has the time limits of calls; only a request's head may not dawdle.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) =>
+    serve(req, res, false),
+  );
+  server.on("checkContinue", (req, res) => serve(req, res, true));
+  return {
+    server,
+    async drain(timeoutMs) {
+      draining = true;
+      for (const res of active) if (!res.headersSent) res.shouldKeepAlive = false;
+      if (active.size === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, timeoutMs);
+      onEmpty = resolve;
+      await promise;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function refuse(res: ServerResponse, error: SlessError): void {
+  const { status, body } = slessAnswer(error);
+  const text = `${JSON.stringify(body)}\n`;
+  const headers = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(text) };
+  res.writeHead(status, { ...headers, connection: "close" }).end(text);
+}

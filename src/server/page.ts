@@ -1,0 +1,34 @@
+import { SlessError } from "../errors/index.ts";
+
+export const PAGE_LIMIT_MAX = 1_000;
+export const PAGE_LIMIT_DEFAULT = 500;
+
+interface Named {
+  readonly metadata: { readonly name: string };
+}
+
+/**
+ * One page of objects sorted by name. `next` is a token for the page after it, undefined on the last one. Pages
+ * follow names, not positions: what is created or deleted between two of them neither repeats nor hides others.
+ *
+ * @throws SlessError `invalid_request` for a token that no page gave
+ */
+export function pageOf<T extends Named>(
+  objects: readonly T[],
+  { limit = PAGE_LIMIT_DEFAULT, token }: { limit?: number | undefined; token?: string | undefined },
+): { items: T[]; next: string | undefined } {
+  const after = token === undefined ? "" : nameOf(token);
+  const rest = objects.filter(({ metadata }) => metadata.name > after);
+  const items = rest.slice(0, limit);
+  const last = items.at(-1);
+  return {
+    items,
+    next: last && rest.length > limit ? Buffer.from(last.metadata.name).toString("base64url") : undefined,
+  };
+}
+
+function nameOf(token: string): string {
+  const name = Buffer.from(token, "base64url").toString();
+  if (/^[a-z][-a-z0-9]*$/.test(name)) return name;
+  throw new SlessError("invalid_request", { cause: "continue is no token of a page; leave it out to begin anew" });
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ANNOTATIONS, HELD, LABELS, type ObjectOf, ownerUidOf, REPOSITORY_CONTENT_KINDS } from "../../apis/index.ts";
+import { SlessError } from "../../errors/index.ts";
+import type { HeldDeletion, RepositoryPlanItem } from "../items.ts";
+import { addRoute } from "../route.ts";
+import type { RouteDeps } from "../server-deps.ts";
+import { existing, type Named } from "./objects.ts";
+
+const TEXT = { type: "string", minLength: 1, maxLength: 253 };
+const DELETION = {
+  type: "object",
+  required: ["kind", "name", "uid"],
+  additionalProperties: false,
+  properties: { kind: { enum: REPOSITORY_CONTENT_KINDS }, name: TEXT, uid: TEXT },
+};
+const APPROVE_BODY = {
+  type: ["object", "null"],
+  additionalProperties: false,
+  properties: { deletions: { type: "array", minItems: 1, maxItems: 10_000, items: DELETION } },
+};
+
+/** What a repository's last sync planned and held, and asking for a sync or for held deletions to go on. */
+export function repositoryRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  const url = "/v1/namespaces/:namespace/repositories/:name";
+  addRoute(app, `${url}/plan`, { GET: { handler: (request) => plan(request, deps) } });
+  addRoute(app, `${url}/reconcile`, {
+    POST: { handler: async (request, reply) => reply.code(202).send(await reconcile(request, deps)) },
+  });
+  addRoute(app, `${url}/approve`, {
+    POST: { schema: { body: APPROVE_BODY }, handler: (request) => approve(request, deps) },
+  });
+}
+
+async function plan(request: FastifyRequest, deps: RouteDeps): Promise<RepositoryPlanItem> {
+  const repository = await existing("repositories", request.params as Named, deps);
+  const { plan: planned, diagnostics = { count: 0, items: [] } } = repository.status ?? {};
+  return {
+    revision: planned?.revision,
+    counts: planned?.counts,
+    actions: planned?.actions ?? [],
+    diagnostics,
+    held: await heldBy(repository, deps),
+  };
+}
+
+/** Leaves a token that the sync answers with `status.lastHandledReconcileAt`. */
+async function reconcile(request: FastifyRequest, deps: RouteDeps): Promise<{ requested_at: string }> {
+  const key = request.params as Named;
+  const repository = await existing("repositories", key, deps);
+  if (repository.spec.suspend) throw new SlessError("repository_suspended", { repository: key.name });
+  const token = `${deps.clock.now().toISOString()}-${randomUUID().slice(0, 8)}`;
+  const patch = { metadata: { annotations: { [ANNOTATIONS.requestedAt]: token } } };
+  await deps.store.patch("Repository", key, patch, { owner: "api", uid: repository.metadata.uid });
+  return { requested_at: token };
+}
+
+async function approve(request: FastifyRequest, deps: RouteDeps): Promise<{ approved: readonly HeldDeletion[] }> {
+  const repository = await existing("repositories", request.params as Named, deps);
+  const held = await heldBy(repository, deps);
+  const wanted = (request.body as { deletions?: HeldDeletion[] } | null | undefined)?.deletions;
+  const approved = wanted === undefined ? held : wanted.map((deletion) => heldOne(held, deletion));
+  if (approved.length > 0) await deps.approveDeletions(repository, approved);
+  return { approved };
+}
+
+/** @throws SlessError `not_found` when that very object is not held, perhaps no longer */
+function heldOne(held: readonly HeldDeletion[], { kind, name, uid }: HeldDeletion): HeldDeletion {
+  const found = held.find((one) => one.kind === kind && one.name === name && one.uid === uid);
+  if (found) return found;
+  throw new SlessError("not_found", { what: `A held deletion of ${kind} ${name} with UID ${uid}` });
+}
+
+async function heldBy(repository: ObjectOf<"Repository">, { store }: RouteDeps): Promise<HeldDeletion[]> {
+  const { namespace, uid: owner } = repository.metadata;
+  const labels = { [LABELS.deletion]: HELD, [LABELS.repository]: owner };
+  const lists = await Promise.all(REPOSITORY_CONTENT_KINDS.map((kind) => store.list(kind, { namespace, labels })));
+  return lists
+    .flatMap(({ items }) => items as ObjectOf<(typeof REPOSITORY_CONTENT_KINDS)[number]>[])
+    .filter((object) => ownerUidOf(object) === owner)
+    .map(({ kind, metadata: { name, uid } }) => ({ kind, name, uid }));
+}

@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Logger } from "pino";
+import type { ObjectOf } from "../apis/index.ts";
+import type { Builder } from "../build/index.ts";
+import type { Clock } from "../controller/index.ts";
+import type { Gateway } from "../gateway/index.ts";
+import type { Platform } from "../platform/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
+import type { HeldDeletion } from "./items.ts";
+import type { Metrics } from "./metrics.ts";
+import type { RequestGuard } from "./request-guard.ts";
+
+/** Whether one part of the server can do its work: undefined, or why not. */
+export type ReadinessCheck = () => string | undefined | Promise<string | undefined>;
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Of the path; undefined where it names none. */
+  readonly namespace: string | undefined;
+}
+
+export interface ServerDeps {
+  readonly store: Pick<ResourceStore, "get" | "list" | "patch">;
+  readonly gateway: Gateway;
+  readonly platform: Pick<Platform, "logs">;
+  readonly builder: Pick<Builder, "logs">;
+  /** Approves the deletion of exactly these objects, which the repository holds now. */
+  readonly approveDeletions: (
+    repository: ObjectOf<"Repository">,
+    deletions: readonly HeldDeletion[],
+  ) => Promise<unknown>;
+  readonly metrics: Metrics;
+  /** By name; the store is checked without being named. A check that throws counts as failed with its message. */
+  readonly readiness: Readonly<Record<string, ReadinessCheck>>;
+  readonly guard: RequestGuard;
+  /** For `/v1` and `/funcs`: throws SlessError `forbidden` to refuse. Default: all may. */
+  readonly authorize?: (request: ApiRequest) => void | Promise<void>;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, "warn" | "error">;
+  /** How long `close` lets calls finish; default 10,000. */
+  readonly closeTimeoutMs?: number;
+}
+
+/** What routes see: the dependencies, and when the server begins to close. */
+export interface RouteDeps extends ServerDeps {
+  readonly closing: AbortSignal;
+}

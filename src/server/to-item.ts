@@ -1,0 +1,163 @@
+import { ANNOTATIONS, isTrue, type ObjectOf, ownerUidOf } from "../apis/index.ts";
+import type {
+  CommonItem,
+  ConditionItem,
+  ItemOf,
+  JobItem,
+  PLURALS,
+  Plural,
+  RepositoryItem,
+  TriggerItem,
+  WorkloadItem,
+} from "./items.ts";
+
+type KindOf<P extends Plural> = (typeof PLURALS)[P];
+type ObjectOfPlural<P extends Plural> = ObjectOf<KindOf<P>>;
+
+/** Names of Repository objects by their UID. */
+export type RepositoryNames = ReadonlyMap<string, string>;
+
+/** An object in the fields of the REST API. Pure. */
+export function toItem<P extends Plural>(
+  plural: P,
+  object: ObjectOfPlural<P>,
+  repositories: RepositoryNames,
+): ItemOf[P] {
+  const convert = CONVERTERS[plural] as (object: ObjectOfPlural<P>, common: CommonItem) => ItemOf[P];
+  return convert(object, commonOf(object, repositories));
+}
+
+const CONVERTERS: { [P in Plural]: (object: ObjectOfPlural<P>, common: CommonItem) => ItemOf[P] } = {
+  functions: workloadItem,
+  services: workloadItem,
+  jobs: jobItem,
+  triggers: triggerItem,
+  repositories: repositoryItem,
+};
+
+function commonOf(object: ObjectOf<KindOf<Plural>>, repositories: RepositoryNames): CommonItem {
+  const { namespace, name, creationTimestamp, deletionTimestamp, annotations } = object.metadata;
+  const owner = ownerUidOf(object);
+  return {
+    namespace,
+    name,
+    created_at: creationTimestamp,
+    deleting: deletionTimestamp !== undefined,
+    repository:
+      owner === undefined
+        ? undefined
+        : {
+            name: repositories.get(owner) ?? owner,
+            path: annotations?.[ANNOTATIONS.path],
+            revision: annotations?.[ANNOTATIONS.revision],
+          },
+    conditions: (object.status?.conditions ?? []).map(
+      ({ type, status, reason, message, lastTransitionTime }): ConditionItem => ({
+        type,
+        status,
+        reason,
+        message,
+        last_transition_time: lastTransitionTime,
+      }),
+    ),
+  };
+}
+
+/** Ready, and of the present spec: an older generation's Ready says nothing of it. */
+function isReady(object: ObjectOf<"Function" | "Service" | "Repository">): boolean {
+  return object.status?.observedGeneration === object.metadata.generation && isTrue(object, "Ready");
+}
+
+function workloadItem(object: ObjectOf<"Function" | "Service">, common: CommonItem): WorkloadItem {
+  const { spec, status = {} } = object;
+  return {
+    ...common,
+    runtime: spec.runtime,
+    entrypoint: spec.entrypoint,
+    memory_mb: spec.memoryMB,
+    timeout_sec: spec.timeoutSec,
+    env_vars: spec.env ?? {},
+    secret_env_vars: spec.secretEnv ?? {},
+    replicas: spec.replicas,
+    s3_key: spec.s3Key,
+    phase: status.phase ?? "Pending",
+    ready: isReady(object),
+    serving_replicas: status.replicas ?? 0,
+    image_ref: status.imageRef,
+    source_digest: status.sourceDigest,
+    message: status.message,
+    last_built_at: status.lastBuiltAt,
+    url: status.url,
+  };
+}
+
+function jobItem({ spec, status = {} }: ObjectOf<"FunctionJob">, common: CommonItem): JobItem {
+  return {
+    ...common,
+    function_ref: spec.functionRef,
+    runtime: spec.runtime,
+    entrypoint: spec.entrypoint,
+    memory_mb: spec.memoryMB,
+    timeout_sec: spec.timeoutSec,
+    env_vars: spec.env ?? {},
+    secret_env_vars: spec.secretEnv ?? {},
+    s3_key: spec.s3Key,
+    event_json: spec.eventJSON,
+    run_id: spec.runID ?? 0,
+    last_run_id: status.lastRunID,
+    phase: status.phase ?? "Pending",
+    job_name: status.jobName,
+    start_time: status.startTime,
+    completion_time: status.completionTime,
+    image_ref: status.imageRef,
+    message: status.message,
+  };
+}
+
+function triggerItem({ spec, status = {} }: ObjectOf<"Trigger">, common: CommonItem): TriggerItem {
+  return {
+    ...common,
+    type: spec.type,
+    function_ref: spec.functionRef,
+    enabled: spec.enabled !== false,
+    active: status.active ?? false,
+    url: status.url,
+    schedule: spec.schedule,
+    time_zone: spec.timeZone,
+    event_json: spec.eventJSON,
+    concurrency_policy: spec.concurrencyPolicy,
+    queue: spec.queue,
+    prefetch: spec.prefetch,
+    max_retries: spec.maxRetries,
+    last_schedule_time: status.lastScheduleTime,
+    next_schedule_time: status.nextScheduleTime,
+  };
+}
+
+function repositoryItem(object: ObjectOf<"Repository">, common: CommonItem): RepositoryItem {
+  const { spec, status = {} } = object;
+  return {
+    ...common,
+    url: withoutCredentials(spec.url),
+    ref: { ...spec.ref },
+    path: spec.path,
+    interval: spec.interval,
+    suspend: spec.suspend ?? false,
+    prune: spec.prune !== false,
+    ready: isReady(object),
+    message: common.conditions.find(({ type }) => type === "Ready")?.message,
+    objects: status.inventory?.count ?? 0,
+    diagnostics: status.diagnostics?.count ?? 0,
+    last_fetched_revision: status.lastFetchedRevision,
+    last_attempted_revision: status.lastAttemptedRevision,
+    last_applied_revision: status.lastAppliedRevision,
+  };
+}
+
+function withoutCredentials(url: string): string {
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1");
+}
+
+export function repositoryNames(repositories: readonly ObjectOf<"Repository">[]): RepositoryNames {
+  return new Map(repositories.map(({ metadata }) => [metadata.uid, metadata.name]));
+}

@@ -1,0 +1,84 @@
+import pino from "pino";
+import { onTestFinished } from "vitest";
+import { API_VERSION, keyOf, type ObjectIntent, type ObjectOf } from "../../src/apis/index.ts";
+import { systemClock } from "../../src/controller/index.ts";
+import { createEndpointTable, createGateway } from "../../src/gateway/index.ts";
+import { createMetrics, createServer, localGuard, type ServerDeps } from "../../src/server/index.ts";
+import { type FakePlatform, fakePlatform } from "../support/fake-platform.ts";
+import { memoryStore } from "../support/memory-store.ts";
+
+type Store = Awaited<ReturnType<typeof memoryStore>>;
+
+export interface ServerFixture {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly platform: FakePlatform;
+  readonly server: ReturnType<typeof createServer>;
+  /** Functions and services that the gateway knows, by `<namespace>/<name>`; they are reachable without a trigger. */
+  readonly reachable: Map<string, ObjectOf<"Service">>;
+  json(
+    path: string,
+    init?: RequestInit,
+  ): Promise<{ status: number; body: Record<string, unknown> & { items: unknown[] } }>;
+}
+
+/** A listening server over an empty store, with a gateway in front of the fake platform. */
+export async function serverFixture(options: Partial<ServerDeps> = {}): Promise<ServerFixture> {
+  const store = await memoryStore();
+  const platform = fakePlatform();
+  const reachable = new Map<string, ObjectOf<"Service">>();
+  const log = pino({ level: "silent" });
+  const metrics = createMetrics();
+  const endpoints = createEndpointTable({
+    functions: { get: () => undefined },
+    services: { get: (key) => reachable.get(keyOf(key)) },
+    triggersOf: () => [],
+  });
+  const gateway = createGateway({ endpoints, platform, clock: systemClock, log, onCall: metrics.onCall });
+  const server = createServer({
+    store,
+    gateway,
+    platform,
+    builder: {
+      async *logs({ name }) {
+        yield Buffer.from(`build of ${name}\nline 2\nline 3\n`);
+      },
+    },
+    approveDeletions: async () => undefined,
+    metrics,
+    readiness: {},
+    guard: localGuard(),
+    clock: systemClock,
+    log,
+    ...options,
+  });
+  const { url, port } = await server.listen({ host: "127.0.0.1", port: 0 });
+  onTestFinished(() => server.close());
+  return {
+    url,
+    port,
+    store,
+    platform,
+    server,
+    reachable,
+    async json(path, init) {
+      const answer = await fetch(`${url}${path}`, init);
+      return { status: answer.status, body: (await answer.json()) as never };
+    },
+  };
+}
+
+export function functionIntent(name: string, spec: object = {}, metadata: object = {}): ObjectIntent<"Function"> {
+  return {
+    kind: "Function",
+    metadata: { name, namespace: "default", ...metadata },
+    spec: { runtime: "python3.11", ...spec },
+  };
+}
+
+/** A service as the gateway's cache has it. */
+export function liveService(name: string, spec: object = {}): ObjectOf<"Service"> {
+  const metadata = { name, namespace: "default", uid: "u", resourceVersion: "1", generation: 1, creationTimestamp: "" };
+  return { apiVersion: API_VERSION, kind: "Service", metadata, spec: { runtime: "python3.11", ...spec } };
+}
