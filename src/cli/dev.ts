@@ -23,6 +23,7 @@ const CLOSE_WITHIN_MS = 10_000;
 
 export const dev: Verb<DevOptions> = {
   name: "dev",
+  endsOnSignal: true,
   summary: "Run a local repository on this machine and follow its pushes",
   options: [
     { flags: "--repo <path>", description: "local repository, bare or not", fallback: "." },

@@ -1,5 +1,5 @@
 export * from "./embedded-app.ts";
 export type { Io } from "./io.ts";
 export { main } from "./main.ts";
-export { processIo } from "./process-io.ts";
+export { endProcess, processIo } from "./process-io.ts";
 export type { CliDeps } from "./verb.ts";

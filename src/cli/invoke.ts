@@ -39,7 +39,6 @@ export const invoke: Verb<InvokeOptions> = {
     const answer = await client().invoke(plural, name, {
       namespace,
       headers: { ...type, ...given },
-      signal: io.signal,
       ...(body === undefined ? {} : { body }),
     });
     return print(answer, options.include ?? false, io);

@@ -10,6 +10,7 @@ interface LogsOptions {
 
 export const logs: Verb<LogsOptions> = {
   name: "logs",
+  endsOnSignal: true,
   summary: "Show what a function, service or job printed, or its build",
   arguments: [{ name: "<name>", description: "name, or kind/name (job/report)" }],
   options: [

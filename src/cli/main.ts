@@ -10,10 +10,12 @@ import { VERBS } from "./verbs.ts";
 
 /** Exit code of a command line that is not understood, and of every failure. */
 const FAILED = 2;
+/** Exit code of a verb that was interrupted, as shells have it for SIGINT. */
+const INTERRUPTED = 130;
 
 /**
  * Runs a command line (`argv` without node and script) and answers the exit code: 0 done or the same, 1 differs or not
- * ready, 2 failed. Never throws, never ends the process.
+ * ready, 2 failed, 130 interrupted. Never throws, never ends the process.
  */
 export async function main(argv: readonly string[], io: Io, deps: CliDeps): Promise<number> {
   let code = 0;
@@ -38,17 +40,21 @@ async function runVerb(verb: Verb, args: readonly string[], options: object, io:
     client ??= deps.createClient({ endpoint: settings.endpoint, token: settings.token });
     return client;
   }
+  const context = { io, deps, settings, style: styleOf(io.stdout, settings.color), client: openClient };
   try {
-    return await verb.run(args, options, {
-      io,
-      deps,
-      settings,
-      style: styleOf(io.stdout, settings.color),
-      client: openClient,
-    });
+    const run = verb.run(args, options, context);
+    return await (verb.endsOnSignal ? run : Promise.race([run, interrupted(io.signal)]));
   } finally {
-    await client?.close();
+    // An interrupted verb may wait for the server still; its connection ends with the process.
+    if (!io.signal.aborted) await client?.close();
   }
+}
+
+function interrupted(signal: AbortSignal): Promise<number> {
+  return new Promise((done) => {
+    if (signal.aborted) done(INTERRUPTED);
+    signal.addEventListener("abort", () => done(INTERRUPTED), { once: true });
+  });
 }
 
 /** The options of a verb that are settings; `--data` of one verb need not be the `--data` of another. */

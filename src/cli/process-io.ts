@@ -23,6 +23,13 @@ export function processIo(): Io {
   };
 }
 
+/** Ends the process once everything that was written is on its way; what still runs (a late child, a connection) is left. */
+export async function endProcess(code: number): Promise<never> {
+  const written = [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write("", done)));
+  await Promise.all(written);
+  process.exit(code);
+}
+
 function output(stream: NodeJS.WriteStream): Output {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

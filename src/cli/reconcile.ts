@@ -47,13 +47,13 @@ async function waitForSync(
   name: string,
   requested: string,
   deadline: number,
-  { io, settings, client }: VerbContext,
+  { settings, client }: VerbContext,
 ): Promise<ObjectOf<"Repository"> | undefined> {
-  while (performance.now() < deadline && !io.signal.aborted) {
+  while (performance.now() < deadline) {
     const object = await client().getObject("repositories", name, { namespace: settings.namespace });
     // Tokens are times: a later request of somebody else covers ours.
     if (object.kind === "Repository" && (object.status?.lastHandledReconcileAt ?? "") >= requested) return object;
-    await wait(POLL_MS, undefined, { signal: io.signal }).catch(() => undefined);
+    await wait(POLL_MS);
   }
   return undefined;
 }

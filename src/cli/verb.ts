@@ -64,6 +64,8 @@ export interface Verb<Options extends object = object> {
   readonly arguments?: readonly ArgumentRow[];
   readonly options?: readonly OptionRow[];
   readonly examples: readonly Example[];
+  /** The verb ends by itself when `io.signal` aborts; any other is left where it stands. */
+  readonly endsOnSignal?: true;
   run(args: readonly string[], options: Options, context: VerbContext): Promise<number>;
 }
 

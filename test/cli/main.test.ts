@@ -93,3 +93,13 @@ it("version names sless and its Node", async () => {
   expect(code).toBe(0);
   expect(stdout).toBe(`sless 1.2.3 (node ${process.versions.node})\n`);
 });
+
+it("an interrupt ends a verb that waits for the server", async () => {
+  const interrupt = new AbortController();
+  const list = () => {
+    interrupt.abort();
+    return new Promise<never>(() => {});
+  };
+  const { code } = await testCli(["get", "functions"], { client: { list }, signal: interrupt.signal });
+  expect(code).toBe(130);
+});
