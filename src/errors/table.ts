@@ -65,7 +65,7 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "No sless server answers at {endpoint}: {cause}.",
-    remedy: "Start one with `sless dev`, or name another with --endpoint.",
+    remedy: "Run `sless dev` to start one, or name another with --endpoint.",
   },
   method_not_allowed: {
     status: 405,
