@@ -74,7 +74,7 @@ function refusalText(action: Extract<Action, { kind: "refuse" }>): string {
 }
 
 function differenceText(action: Extract<Action, { kind: "update" | "adopt" }>): string {
-  const fields = action.changes.filter(({ path }) => path !== "source" && path !== "owner");
+  const fields = action.changes.filter(({ path }) => path !== "source");
   const source = action.classes.find((name) => name !== "configuration");
   const parts = [
     ...(source ? [source + filesText(action.files ?? [])] : []),
@@ -100,7 +100,6 @@ export function changesText(changes: readonly FieldChange[]): string {
 function changeText({ path, before, after }: FieldChange): string {
   if (path === "source") return "source";
   if (path === "path") return `moved from ${before === undefined ? "nowhere" : visible(String(before))}`;
-  if (path === "owner") return "owner";
   return `${visible(path.replace(/^(spec|metadata)\./, ""))} ${valueText(before)} → ${valueText(after)}`;
 }
 

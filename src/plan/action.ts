@@ -9,8 +9,8 @@ export type ChangeClass = "code" | "dependencies" | "configuration";
 
 export interface FieldChange {
   /**
-   * `spec.memoryMB`, `spec.env.GREETING`, `metadata.labels.team`; `source` (values are source digests), `path` (of the
-   * manifest) and `owner`. Values of secrets never appear in objects.
+   * `spec.memoryMB`, `spec.env.GREETING`, `metadata.labels.team`; `source` (values are source digests) and `path`
+   * (of the manifest). Values of secrets never appear in objects.
    */
   readonly path: string;
   /** undefined = not there. */
@@ -34,7 +34,10 @@ export type Action =
   /** Takes over an object that nobody owns. */
   | ({ readonly kind: "adopt"; readonly desired: DesiredObject; readonly live: AnyObject } & Difference)
   | { readonly kind: "delete"; readonly live: AnyObject; readonly allowedBy: "guard" | "approval" }
-  /** Wanted deleted, but not allowed now. */
+  /**
+   * Wanted deleted, but not allowed now. Of "guard" the store must carry the label `LABELS.deletion` = held before
+   * anything else of the plan is written: the mark keeps it held when the repository has grown at the next look.
+   */
   | { readonly kind: "hold"; readonly live: AnyObject; readonly because: "guard" | "diagnostics" }
   /** `live` is what stands in the way: of "name taken" the Service or Function that has the name. */
   | {

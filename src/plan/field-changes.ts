@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ANNOTATIONS,
   type AnyObject,
+  ownerUidOf,
   refOf,
   sourceDigestOfKey,
   type WorkloadRef,
@@ -45,7 +46,7 @@ function hasOtherLeaves(wanted: object, present: unknown): boolean {
 }
 
 /**
- * What applying `desired` changes in `live`, in the order spec, metadata, source, path, owner. With `dropped`, fields of
+ * What applying `desired` changes in `live`, in the order spec, metadata, source, path. With `dropped`, fields of
  * the live spec that neither the manifest nor a default explains are listed as going; whether they go is the
  * store's to know (another writer may have them too), so this is for people.
  */
@@ -70,9 +71,8 @@ export function fieldChanges(
   const bucket = sourceFields(desired, applier).s3Bucket;
   if (bucket !== undefined) leafChanges("spec", { s3Bucket: bucket }, live.spec, false, changes);
   pushChange(changes, "source", liveSourceDigest(live), desired.source?.digest);
-  pushChange(changes, "path", live.metadata.annotations?.[ANNOTATIONS.path], desired.file);
-  const owner = annotationsOfApplier(desired, applier)[ANNOTATIONS.owner];
-  pushChange(changes, "owner", live.metadata.annotations?.[ANNOTATIONS.owner], owner);
+  if (ownerUidOf(live) === applier.uid)
+    pushChange(changes, "path", live.metadata.annotations?.[ANNOTATIONS.path], desired.file);
   return changes;
 }
 

@@ -4,19 +4,6 @@ import { type Action, refOfAction } from "./action.ts";
 /** Functions and Services before the jobs and triggers that name them. */
 const RANK: Record<Kind, number> = { Repository: 0, Function: 1, Service: 1, FunctionJob: 2, Trigger: 3 };
 
-export function compareRefs(a: ObjectRef, b: ObjectRef): number {
-  return (
-    RANK[a.kind] - RANK[b.kind] ||
-    compareText(a.namespace, b.namespace) ||
-    compareText(a.name, b.name) ||
-    compareText(a.kind, b.kind)
-  );
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /** Sorts what is wanted by kind and name. */
 export function orderWanted(actions: readonly Action[]): Action[] {
   return ordered(actions, 1);
@@ -29,7 +16,12 @@ export function orderGone(actions: readonly Action[]): Action[] {
 
 function ordered(actions: readonly Action[], direction: 1 | -1): Action[] {
   return actions
-    .map((action) => ({ action, ref: refOfAction(action) }))
-    .sort((a, b) => direction * compareRefs(a.ref, b.ref))
+    .map((action) => ({ action, at: sortKey(refOfAction(action)) }))
+    .sort((a, b) => (a.at < b.at ? -direction : direction))
     .map(({ action }) => action);
+}
+
+/** The separator is lower than any character of a name, so that a name comes before its own continuations. */
+function sortKey({ kind, namespace, name }: ObjectRef): string {
+  return `${RANK[kind]}\0${namespace}\0${name}\0${kind}`;
 }

@@ -45,7 +45,7 @@ export function planChanges(request: PlanRequest): Plan {
  * does not compare the two again. One per Repository; what it remembers goes with the desired objects.
  */
 export function createPlanner(): Planner {
-  const equal = new WeakMap<DesiredObject, { live: string; applier: string }>();
+  const equal = new WeakMap<DesiredObject, { uid: string; version: string; applier: string }>();
   const hashes = new WeakMap<DesiredObject, { hash: string; applier: string }>();
   return (request) => {
     const { uid, s3Bucket } = request.repository;
@@ -53,9 +53,11 @@ export function createPlanner(): Planner {
     return planWith(request, {
       isKnownEqual(desired, live) {
         const known = equal.get(desired);
-        return known !== undefined && known.live === versionOf(live) && known.applier === applier;
+        const { uid, resourceVersion } = live.metadata;
+        return known?.version === resourceVersion && known.uid === uid && known.applier === applier;
       },
-      remember: (desired, live) => equal.set(desired, { live: versionOf(live), applier }),
+      remember: (desired, { metadata }) =>
+        equal.set(desired, { uid: metadata.uid, version: metadata.resourceVersion, applier }),
       hashOf(desired) {
         const known = hashes.get(desired);
         if (known?.applier === applier) return known.hash;
@@ -67,10 +69,6 @@ export function createPlanner(): Planner {
   };
 }
 
-function versionOf({ metadata }: AnyObject): string {
-  return `${metadata.uid} ${metadata.resourceVersion}`;
-}
-
 interface Memory {
   isKnownEqual(desired: DesiredObject, live: AnyObject): boolean;
   remember(desired: DesiredObject, live: AnyObject): void;
@@ -79,55 +77,55 @@ interface Memory {
 
 function planWith(request: PlanRequest, memory: Memory): Plan {
   const { desired, live, repository } = request;
-  const present = new Map(live.map((object) => [refText(refOf(object)), object]));
-  const gone = new Map(present);
-  for (const { intent } of desired.objects) gone.delete(refText(refOf(intent)));
+  const gone = new Map(live.map((object) => [refText(refOf(object)), object]));
+  const wanted = desired.objects.map((object) => {
+    const key = refText(refOf(object.intent));
+    const match = gone.get(key);
+    if (match) gone.delete(key);
+    return { object, match, isBlocked: desired.blocked.has(key) };
+  });
   const going = planDeletions([...gone.values()], request);
   const deleted = new Set(going.filter(({ kind }) => kind === "delete").map((action) => (action as Deletion).live));
-  const wanted: Action[] = [];
+  const actions: Action[] = [];
   const release: AnyObject[] = [];
-  for (const object of desired.objects) {
-    const key = refText(refOf(object.intent));
-    const match = present.get(key);
-    if (match && isMarked(match) && !desired.blocked.has(key) && ownerUidOf(match) === repository.uid)
-      release.push(match);
-    const action = desired.blocked.has(key)
-      ? blockedAction(match, repository)
-      : match
-        ? planExisting(object, match, request, memory)
-        : planNew(object, present, deleted);
-    if (action) wanted.push(action);
+  for (const { object, match, isBlocked } of wanted) {
+    if (match && !isBlocked && isMarked(match) && ownerUidOf(match) === repository.uid) release.push(match);
+    if (isBlocked) actions.push(...blockedActions(match, repository));
+    else actions.push(match ? planExisting(object, match, request, memory) : planNew(object, gone, deleted));
   }
-  return { revision: desired.revision, actions: [...orderWanted(wanted), ...orderGone(going)], release };
+  return { revision: desired.revision, actions: [...orderWanted(actions), ...orderGone(going)], release };
 }
 
 type Deletion = Extract<Action, { kind: "delete" }>;
 
-/** Held or approved for deletion, by us or by whoever approved. */
-function isMarked({ metadata }: AnyObject): boolean {
-  return (
-    metadata.labels?.[LABELS.deletion] === HELD || metadata.annotations?.[ANNOTATIONS.deletionApproved] !== undefined
-  );
+function isHeld({ metadata }: AnyObject): boolean {
+  return metadata.labels?.[LABELS.deletion] === HELD;
 }
 
-function blockedAction(live: AnyObject | undefined, repository: PlannedRepository): Action | undefined {
-  if (!live || ownerUidOf(live) !== repository.uid) return undefined;
-  return { kind: "leave", ref: refOf(live), live, because: "blocked" };
+/** Held or approved for deletion, by us or by whoever approved. */
+function isMarked(object: AnyObject): boolean {
+  return isHeld(object) || object.metadata.annotations?.[ANNOTATIONS.deletionApproved] !== undefined;
+}
+
+function blockedActions(live: AnyObject | undefined, repository: PlannedRepository): Action[] {
+  if (!live || ownerUidOf(live) !== repository.uid) return [];
+  return [{ kind: "leave", ref: refOf(live), live, because: "blocked" }];
 }
 
 function isOff(object: { metadata: { annotations?: Record<string, string> } }, annotation: string): boolean {
   return object.metadata.annotations?.[annotation] === DISABLED;
 }
 
+/** @param gone live objects that the revision does not want; a rival that it wanted too would be blocked. */
 function planNew(
   desired: DesiredObject,
-  present: ReadonlyMap<string, AnyObject>,
+  gone: ReadonlyMap<string, AnyObject>,
   deleted: ReadonlySet<AnyObject>,
 ): Action {
   if (isOff(desired.intent, ANNOTATIONS.reconcile))
     return { kind: "leave", ref: refOf(desired.intent), because: "reconcile disabled" };
   const rivalRef = rivalOf(refOf(desired.intent));
-  const rival = rivalRef && present.get(refText(rivalRef));
+  const rival = rivalRef && gone.get(refText(rivalRef));
   if (!rival) return { kind: "create", desired };
   if (rival.metadata.deletionTimestamp || deleted.has(rival)) return { kind: "wait", desired, live: rival };
   return { kind: "refuse", desired, live: rival, because: "name taken", changes: [] };
@@ -152,7 +150,8 @@ function planExisting(desired: DesiredObject, live: AnyObject, request: PlanRequ
   const mayAdopt = desired.intent.metadata.annotations?.[ANNOTATIONS.adopt] === ENABLED || isAdoptable(desired, live);
   if (mayAdopt) return { kind: "adopt", desired, live, ...difference(desired, live, repository, false) };
   const changes = fieldChanges(desired, live, repository, { dropped: true });
-  return { kind: "refuse", desired, live, because: "not adopted", changes };
+  const hindering = changes.filter(({ path }) => path.startsWith("spec.") || path === "source");
+  return { kind: "refuse", desired, live, because: "not adopted", changes: hindering };
 }
 
 function difference(desired: DesiredObject, live: AnyObject, applier: Applier, dropped: boolean) {
@@ -179,7 +178,8 @@ function planDeletions(gone: readonly AnyObject[], request: PlanRequest): Action
   }
   if (unapproved.length === 0) return actions;
   const owned = live.filter(isOurs).length - approved;
-  const isAllowed = isWithinGuard(unapproved.length, owned, repository.guard);
+  const deletions = { count: unapproved.length, wereHeld: unapproved.some(isHeld) };
+  const isAllowed = isWithinGuard(deletions, owned, repository.guard);
   for (const object of unapproved)
     actions.push(
       isAllowed
