@@ -502,6 +502,17 @@ function forms(open: OpenReader, unsupported: readonly Unsupported[]): void {
     expect(await readEverything(await open(repository.dir))).toEqual(new Map([["a", "1"]]));
   });
 
+  it("a shallow clone is read as far as it goes", async () => {
+    const repository = await gitRepository({ a: "1" });
+    const head = await repository.commit("second", { a: "2" });
+    const path = join(await temporaryFolder(), "shallow");
+    await repository.git("clone", "--quiet", "--depth=1", `file://${repository.dir}`, path);
+    const reader = await open(path);
+    expect(await readEverything(reader)).toEqual(new Map([["a", "2"]]));
+    await expect(reader.resolveExpression("HEAD~1")).rejects.toThrow(failsWith("ref_not_found"));
+    expect(await reader.mergeBase(head, head)).toBe(head);
+  });
+
   const make: Record<Unsupported, () => Promise<{ path: string; hash: string }>> = {
     async worktree() {
       const repository = await gitRepository({ a: "0" });

@@ -89,7 +89,7 @@ export async function openNativeReader(options: NativeReaderOptions): Promise<Gi
     if (error.kind === "died" && /repository (?:extension|version)|object format/i.test(error.message)) {
       return new SlessError("repository_unsupported", { url: repository, cause: error.message }, { cause: error });
     }
-    if (error.kind === "died" && !/not a git repository/i.test(error.message)) return objectMissing(error.at, error);
+    if (error.kind === "died" && isAboutObject(error.message)) return objectMissing(error.at, error);
     return new SlessError("repository_unreachable", { url: repository, cause: error.message }, { cause: error });
   }
 
@@ -166,6 +166,11 @@ export async function openNativeReader(options: NativeReaderOptions): Promise<Gi
       await Promise.all([contents.close(), checks.close()]);
     },
   };
+}
+
+/** Whether git gave up over an object, not over the machine or the repository as a whole. */
+function isAboutObject(said: string): boolean {
+  return /fatal: /.test(said) && !/not a git repository|memory|open files|permission denied|resource/i.test(said);
 }
 
 function toTree({ words, content }: Answer, id: ObjectId): readonly TreeEntry[] | undefined {
