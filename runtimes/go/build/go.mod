@@ -1,0 +1,3 @@
+module sless/build
+
+go 1.21
