@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Kind, ObjectIntent, ObjectOf, WorkloadStatus } from "../../src/apis/index.ts";
 import type { ResourceStore, WatchEvent } from "../../src/resources/index.ts";
+import { functionIntent } from "../support/function-intent.ts";
 
 /** A store and two namespaces that are empty when a test begins. */
 export interface OpenedStore {
@@ -16,14 +17,6 @@ export function resourceStoreContract(open: () => Promise<OpenedStore>): void {
   describe("field owners", () => ownerContract(open));
   describe("deletion", () => deletionContract(open));
   describe("lists and watches", () => watchContract(open));
-}
-
-export function functionIntent(
-  namespace: string,
-  name: string,
-  { metadata, ...spec }: ObjectIntent<"Function">["spec"] & { metadata?: object } = {},
-): ObjectIntent<"Function"> {
-  return { kind: "Function", metadata: { name, namespace, ...metadata }, spec: { runtime: "python3.11", ...spec } };
 }
 
 const FINALIZERS = ["sless.kube5s.ru/cleanup"];

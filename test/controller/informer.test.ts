@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createInformer, type Informer, type InformerOptions } from "../../src/controller/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
-import { functionIntent } from "../contract/resource-store.ts";
 import { eventually } from "../support/eventually.ts";
+import { functionIntent } from "../support/function-intent.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { memoryStore } from "../support/memory-store.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { FieldOwner } from "../../../src/resources/index.ts";
-import { functionIntent } from "../../contract/resource-store.ts";
+import { functionIntent } from "../../support/function-intent.ts";
 import { memoryStore } from "../../support/memory-store.ts";
 
 const NAMES = ["A", "B", "__proto__", "constructor"];
