@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { openLocalReader } from "../../src/app/open-git-reader.ts";
-import { findGit } from "../../src/source/native/index.ts";
+import { findGit } from "../../src/source/index.ts";
 import { gitRepository } from "../support/git-repository.ts";
 
 it("git reads what isomorphic-git refuses, and without git the refusal says what to install", async () => {

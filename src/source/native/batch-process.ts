@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { parse } from "node:path";
+import { gitEnvironment } from "../git-environment.ts";
 import { type Answer, answerParser } from "./answer-parser.ts";
-import { gitEnvironment } from "./git-environment.ts";
 
 /** A `git cat-file` that stays: answers ids in bulk, and is started anew when it has died. */
 export interface BatchProcess {

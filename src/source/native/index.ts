@@ -1,2 +1,1 @@
-export * from "./find-git.ts";
 export * from "./native-reader.ts";

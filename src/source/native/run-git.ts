@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { parse } from "node:path";
-import { gitEnvironment } from "./git-environment.ts";
+import { gitEnvironment } from "../git-environment.ts";
 
 const OUTPUT_MAX_BYTES = 1 << 20;
 

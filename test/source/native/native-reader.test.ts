@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { findGit, openNativeReader } from "../../../src/source/native/index.ts";
+import { findGit } from "../../../src/source/index.ts";
+import { openNativeReader } from "../../../src/source/native/index.ts";
 import { gitReaderContract } from "../../contract/git-reader.ts";
 
 const git = await findGit(process.env.PATH);
