@@ -3,6 +3,7 @@
 // it runs what was compiled. Plain JavaScript, for it runs on whatever Node calls it.
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
+import module from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -18,8 +19,11 @@ else await runPackage();
 async function runCheckout() {
   await bootstrapOrExit(root);
   const node = realpathSync(pinnedNode(root));
-  if (realpathSync(process.execPath) === node) await import(pathToFileURL(source).href);
-  else runOn(node, [source, ...process.argv.slice(2)]);
+  if (realpathSync(process.execPath) === node) {
+    // Halves the time of every short command; what is cached goes with its source.
+    module.enableCompileCache(join(root, "node_modules", ".cache", "sless"));
+    await import(pathToFileURL(source).href);
+  } else runOn(node, [source, ...process.argv.slice(2)]);
 }
 
 /** Runs a command in this one's place: signals go to it, its exit becomes ours. */

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { mkdir, readdir, readFile, readlink, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import * as git from "isomorphic-git";
+import type * as Git from "isomorphic-git";
 
 const AUTHOR = { name: "sless", email: "sless@localhost" };
 
@@ -18,9 +18,11 @@ export async function makeExampleRepository(bare: string, folder: string): Promi
   if (await isThere(bare)) return false;
   await mkdir(dirname(bare), { recursive: true });
   const gitdir = `${bare}.${process.pid}.tmp`;
+  // Once in the life of a data folder: no other start waits for it to load.
+  const git = await import("isomorphic-git");
   try {
     await git.init({ fs, gitdir, bare: true, defaultBranch: "main" });
-    const tree = await writeTree(gitdir, folder);
+    const tree = await writeTree(git, gitdir, folder);
     await git.commit({
       fs,
       gitdir,
@@ -40,17 +42,22 @@ export async function makeExampleRepository(bare: string, folder: string): Promi
   }
 }
 
-async function writeTree(gitdir: string, folder: string): Promise<string> {
+async function writeTree(git: typeof Git, gitdir: string, folder: string): Promise<string> {
   const entries = await readdir(folder, { withFileTypes: true });
   const kept = entries.filter((entry) => !LEFT_OUT.has(entry.name));
-  const tree = await Promise.all(kept.map((entry) => writeEntry(gitdir, folder, entry)));
+  const tree = await Promise.all(kept.map((entry) => writeEntry(git, gitdir, folder, entry)));
   return git.writeTree({ fs, gitdir, tree: tree.filter((entry) => entry !== undefined) });
 }
 
-async function writeEntry(gitdir: string, folder: string, entry: fs.Dirent): Promise<git.TreeEntry | undefined> {
+async function writeEntry(
+  git: typeof Git,
+  gitdir: string,
+  folder: string,
+  entry: fs.Dirent,
+): Promise<Git.TreeEntry | undefined> {
   const path = join(folder, entry.name);
   if (entry.isDirectory()) {
-    return { mode: "040000", path: entry.name, oid: await writeTree(gitdir, path), type: "tree" };
+    return { mode: "040000", path: entry.name, oid: await writeTree(git, gitdir, path), type: "tree" };
   }
   if (entry.isSymbolicLink()) {
     const blob = Buffer.from(await readlink(path));
