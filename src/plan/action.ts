@@ -1,4 +1,4 @@
-import { type AnyObject, type ObjectRef, refOf } from "../apis/index.ts";
+import { ANNOTATIONS, type AnyObject, type ObjectRef, refOf } from "../apis/index.ts";
 import type { DesiredObject } from "./desired-state.ts";
 
 /**
@@ -75,6 +75,13 @@ export interface Plan {
 export function refOfAction(action: Action): ObjectRef {
   if (action.kind === "leave") return action.ref;
   return refOf("desired" in action ? action.desired.intent : action.live);
+}
+
+/** Where the manifest of an action's object stands; of what is gone the file where it stood, as far as known. */
+export function placeOf(action: Action): { file?: string; line?: number } {
+  if ("desired" in action) return { file: action.desired.file, line: action.desired.line };
+  const file = action.live?.metadata.annotations?.[ANNOTATIONS.path];
+  return file === undefined ? {} : { file };
 }
 
 /** The store is written by this action. */

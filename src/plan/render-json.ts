@@ -1,7 +1,14 @@
 import type { Diagnostic } from "../apis/index.ts";
-import { type Action, type ActionKind, type ChangeClass, type FieldChange, type Plan, refOfAction } from "./action.ts";
+import {
+  type Action,
+  type ActionKind,
+  type ChangeClass,
+  type FieldChange,
+  type Plan,
+  placeOf,
+  refOfAction,
+} from "./action.ts";
 import { type PlanCounts, planCounts } from "./plan-counts.ts";
-import { placeOf } from "./render-text.ts";
 
 /** What `sless plan -o json` prints. Fields are only ever added. */
 export interface PlanDocument {
@@ -17,8 +24,9 @@ export interface PlanDocumentAction {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** `functions/hello/function.yaml:1`; without a line when the object is gone from the repository. */
+  /** Of the manifest, below the repository's root; of what is gone where it stood. */
   readonly file?: string;
+  readonly line?: number;
   /** Why it is held, refused or left alone. */
   readonly because?: string;
   /** Of updates and adoptions. */
@@ -41,13 +49,14 @@ export function renderJson(plan: Plan, diagnostics: readonly Diagnostic[]): stri
 
 function toDocumentAction(action: Action): PlanDocumentAction {
   const { kind, namespace, name } = refOfAction(action);
-  const file = placeOf(action);
+  const { file, line } = placeOf(action);
   return {
     action: action.kind,
     kind,
     namespace,
     name,
-    ...(file && { file }),
+    ...(file !== undefined && { file }),
+    ...(line !== undefined && { line }),
     ...("because" in action && { because: action.because }),
     ...("classes" in action && { classes: action.classes }),
     ...("changes" in action && { changes: action.changes }),

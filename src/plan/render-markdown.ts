@@ -1,8 +1,8 @@
 import { type Diagnostic, refText } from "../apis/index.ts";
 import { type Action, type Plan, refOfAction } from "./action.ts";
-import { visible } from "./action-text.ts";
+import { detailOf, visible } from "./action-text.ts";
 import { planSummary } from "./plan-summary.ts";
-import { describe, diagnosticLine, placeOf } from "./render-text.ts";
+import { diagnosticLine, placeText } from "./render-text.ts";
 
 /** Forges cut comments at 64 KiB; some room is left for what is put around. */
 const BYTES_MAX = 60 * 1024;
@@ -33,7 +33,7 @@ function section(title: string, rows: readonly string[], bytesMax: number, what:
 }
 
 function actionRow(action: Action): string {
-  const cells = [action.kind, code(refText(refOfAction(action))), code(describe(action)), code(placeOf(action))];
+  const cells = [action.kind, code(refText(refOfAction(action))), code(detailOf(action)), code(placeText(action))];
   return `| ${cells.join(" | ")} |\n`;
 }
 

@@ -1,10 +1,10 @@
-import { ANNOTATIONS, type Diagnostic, refText } from "../apis/index.ts";
-import { type Action, type ActionKind, type Plan, refOfAction } from "./action.ts";
+import { type Diagnostic, refText } from "../apis/index.ts";
+import { type Action, type ActionKind, type Plan, placeOf, refOfAction } from "./action.ts";
 import { detailOf, visible } from "./action-text.ts";
 import { planSummary } from "./plan-summary.ts";
 
 /** The sign at the start of a line, and its colour on a terminal (SGR number). */
-export const SIGNS: Record<ActionKind, { sign: string; color: number }> = {
+const SIGNS: Record<ActionKind, { sign: string; color: number }> = {
   create: { sign: "+", color: 32 },
   update: { sign: "~", color: 33 },
   adopt: { sign: "~", color: 33 },
@@ -35,22 +35,17 @@ export function renderText(plan: Plan, diagnostics: readonly Diagnostic[], color
 }
 
 function lineOf(action: Action): string {
-  const place = placeOf(action);
-  const detail = describe(action);
+  const place = placeText(action);
+  const detail = `${NAMED[action.kind] ?? ""}${detailOf(action)}`;
   return [`${SIGNS[action.kind].sign} ${refText(refOfAction(action))}`, detail, place && `(${place})`]
     .filter((text) => text !== "")
     .join("   ");
 }
 
-/** The detail with the kind's name, where the sign does not tell it. */
-export function describe(action: Action): string {
-  return `${NAMED[action.kind] ?? ""}${detailOf(action)}`;
-}
-
-/** `functions/hello/function.yaml:1`, of what is gone the file where it stood; empty when not known. */
-export function placeOf(action: Action): string {
-  if ("desired" in action) return `${visible(action.desired.file)}:${action.desired.line}`;
-  return visible(action.live?.metadata.annotations?.[ANNOTATIONS.path] ?? "");
+/** `functions/hello/function.yaml:1`; empty when not known. */
+export function placeText(action: Action): string {
+  const { file, line } = placeOf(action);
+  return visible([file, line].filter((part) => part !== undefined).join(":"));
 }
 
 /** `functions/hello/function.yaml:3:5: spec.memoryMb: unknown field; did you mean memoryMB?`. */
