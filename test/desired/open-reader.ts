@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type DesiredLimits, NOTHING_KNOWN, openDesiredReader } from "../../src/desired/index.ts";
 import type { DesiredState } from "../../src/plan/index.ts";
-import { findGit, findGit, type GitReader } from "../../src/source/index.ts";
+import { findGit, type GitReader } from "../../src/source/index.ts";
 import { openNativeReader } from "../../src/source/native/index.ts";
 import { runtimes } from "../support/function-files.ts";
 import { type Files, type GitRepository, gitRepository } from "../support/git-repository.ts";

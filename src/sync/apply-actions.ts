@@ -1,0 +1,69 @@
+import { type Kind, type ObjectOf, refOf, refText } from "../apis/index.ts";
+import { isSlessError, SlessError } from "../errors/index.ts";
+import { type Action, appliedIntent } from "../plan/index.ts";
+import { eachLimited } from "./each-limited.ts";
+import { keyIn } from "./fetch-revision.ts";
+import { OK, type Outcome, type Run } from "./run.ts";
+import type { SyncDeps } from "./sync-deps.ts";
+
+type Applied = Extract<Action, { kind: "create" | "update" | "adopt" }>;
+
+/** Writes what is new or differs: workloads first, then the triggers that name them. One bad object hurts no other. */
+export async function applyActions(run: Run, deps: SyncDeps): Promise<Outcome> {
+  const started = deps.clock.monotonicMs();
+  const notStored = new Set(run.failures.map(({ ref }) => refText(ref)));
+  const actions = run
+    .plan!.actions.filter((action) => action.kind === "create" || action.kind === "update" || action.kind === "adopt")
+    .filter((action) => !notStored.has(refText(refOf(action.desired.intent))));
+  const isTrigger = (action: Applied) => action.desired.intent.kind === "Trigger";
+  const writing = (action: Applied) => applyOne(action, run, deps);
+  try {
+    await eachLimited(
+      actions.filter((action) => !isTrigger(action)),
+      writing,
+    );
+    await eachLimited(actions.filter(isTrigger), writing);
+  } finally {
+    reportApplied(run, deps, started);
+  }
+  return OK;
+}
+
+function reportApplied(run: Run, deps: SyncDeps, started: number): void {
+  if (run.applied.length === 0) return;
+  deps.report({
+    step: "applied",
+    repository: keyIn(run.repository),
+    revision: run.resolved!.revision,
+    objects: run.applied.length,
+    durationMs: deps.clock.monotonicMs() - started,
+  });
+}
+
+async function applyOne(action: Applied, run: Run, deps: SyncDeps): Promise<void> {
+  run.signal.throwIfAborted();
+  const { desired } = action;
+  const ref = refOf(desired.intent);
+  try {
+    run.applied.push(await write(action, run, deps));
+    if (action.kind !== "update") run.owned += 1;
+  } catch (error) {
+    if (isSlessError(error, "invalid_request")) {
+      const { file, line, column } = desired;
+      run.diagnostics.push({ code: error.code, file, line, column, message: error.message });
+    } else if (isSlessError(error, "conflict") || isSlessError(error, "not_found")) {
+      run.failures.push({ doing: "apply", ref, error });
+    } else throw error;
+  }
+}
+
+async function write(action: Applied, run: Run, deps: SyncDeps): Promise<ObjectOf<Kind>> {
+  const { store, s3Bucket } = deps;
+  const applier = { uid: run.repository.metadata.uid, ...(s3Bucket !== undefined && { s3Bucket }) };
+  const intent = appliedIntent(action.desired, applier, run.resolved!.revision);
+  const ref = refOf(intent);
+  if (action.kind !== "create") return store.apply(intent, { owner: "sync", uid: action.live.metadata.uid });
+  // An apply would take over what somebody made since the plan; fields of a `create` no later apply could drop.
+  if (await store.get(ref.kind, ref)) throw new SlessError("conflict", { what: refText(ref) });
+  return store.apply(intent, { owner: "sync" });
+}

@@ -1,0 +1,70 @@
+import type { Diagnostic, Kind, ObjectOf, ObjectRef } from "../apis/index.ts";
+import type { SlessError } from "../errors/index.ts";
+import type { DesiredState, Plan } from "../plan/index.ts";
+import type { Resolved } from "../source/index.ts";
+import type { LiveObjects } from "./live-reads.ts";
+import type { SyncDeps } from "./sync-deps.ts";
+import type { RepositoryMemory } from "./sync-memory.ts";
+
+/** Something that could not be done for one object; the others went on. */
+export interface Failure {
+  readonly doing: "upload" | "apply" | "mark" | "delete";
+  readonly ref: ObjectRef;
+  readonly error: SlessError;
+}
+
+/** What one run of a repository found and did, step by step; a step that was not reached left nothing. */
+export interface Run {
+  readonly repository: ObjectOf<"Repository">;
+  readonly startedAt: Date;
+  readonly memory: RepositoryMemory;
+  /** Aborts at shutdown: nothing new is begun, and what was done stays. */
+  readonly signal: AbortSignal;
+  live?: LiveObjects;
+  resolved?: Resolved;
+  /** The folders were read, so the revision counts as attempted from here on. */
+  attempted?: boolean;
+  desired?: DesiredState;
+  plan?: Plan;
+  /** Objects of the repository, as far as the run has come. */
+  owned: number;
+  /** Faults that only the plan or the store told; those of the files are in `desired`. */
+  readonly diagnostics: Diagnostic[];
+  readonly failures: Failure[];
+  /** What was written, as the store returned it. */
+  readonly applied: ObjectOf<Kind>[];
+  readonly deleted: ObjectRef[];
+}
+
+export function startRun(start: Pick<Run, "repository" | "startedAt" | "memory" | "signal">): Run {
+  return { ...start, owned: 0, diagnostics: [], failures: [], applied: [], deleted: [] };
+}
+
+/** CamelCase reasons of the conditions (names that users of Flux know). */
+export type Reason =
+  | "GitOperationFailed"
+  | "BuildFailed"
+  | "ArtifactFailed"
+  | "ReconciliationFailed"
+  | "PruneFailed"
+  | "DeletionsHeld"
+  | "Progressing"
+  | "Suspended"
+  | "ReconciliationSucceeded";
+
+/** How the steps ended: all of them ran, nothing had changed since the last run, or a step failed as a whole. */
+export type Outcome =
+  | { readonly kind: "ok" }
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "failed"; readonly reason: Reason; readonly error: SlessError };
+
+/** One step of a run. What it throws ends the run; what fails for one object alone it notes in `failures`. */
+export type Step = (run: Run, deps: SyncDeps) => Promise<Outcome>;
+
+export const OK: Outcome = { kind: "ok" };
+
+/** All faults of the revision, those of its files first. */
+export function diagnosticsOf(run: Run): readonly Diagnostic[] {
+  const ofFiles = run.desired?.diagnostics ?? [];
+  return run.diagnostics.length === 0 ? ofFiles : [...ofFiles, ...run.diagnostics];
+}

@@ -1,0 +1,92 @@
+import { ANNOTATIONS, type AnyObject, keyOf, type ObjectKey, type ObjectOf, ownerUidOf } from "../apis/index.ts";
+import { type ControllerLog, type ReconcileRun, startController } from "../controller/index.ts";
+import { cachedReads, onContentChange, type SyncInformers } from "./cached-reads.ts";
+import { reconcileRepository } from "./reconcile-repository.ts";
+import type { SyncDeps } from "./sync-deps.ts";
+import { createSyncMemory } from "./sync-memory.ts";
+
+/** Repositories that are synced at the same time. */
+const CONCURRENCY = 4;
+
+export interface SyncControllerDeps extends Omit<SyncDeps, "reads" | "memory"> {
+  /** Started, and synced by the time of the call. */
+  readonly informers: SyncInformers;
+  readonly log?: ControllerLog;
+  readonly onRun?: (run: ReconcileRun) => void;
+}
+
+export interface SyncController {
+  /** Says that a repository may have something new: a push was seen, a webhook came. It is looked at soon. */
+  hint(key: ObjectKey): void;
+  /** Resolves when no repository is being synced or waits to be. */
+  idle(): Promise<void>;
+  /** Ends what runs, at the latest after `timeoutMs`, and closes the repositories. */
+  stop(timeoutMs?: number): Promise<void>;
+}
+
+/**
+ * Syncs every Repository: when it is new, when its spec or its `requestedAt` changes, when somebody changes an object of
+ * it, on a hint, and after its interval.
+ */
+export function createSyncController(deps: SyncControllerDeps): SyncController {
+  const { informers, log, onRun, clock } = deps;
+  const reads = cachedReads(informers);
+  const memory = createSyncMemory();
+  const syncDeps: SyncDeps = { ...deps, reads, memory };
+  const controller = startController({
+    name: "sync",
+    concurrency: CONCURRENCY,
+    clock,
+    reconcile: (key, signal) => reconcileRepository(toKey(key), syncDeps, signal),
+    ...(log && { log }),
+    ...(onRun && { onRun }),
+  });
+  const enqueue = (repository: ObjectOf<"Repository">) => controller.enqueue(keyOf(repository));
+  const stopRepositories = informers.repositories.onEvent((type, repository, before) => {
+    if (type === "DELETED" || !before || isAskedFor(repository, before)) enqueue(repository);
+  });
+  const stopObjects = onContentChange(informers, (object, before, isGone) => {
+    for (const repository of concernedBy(object, before, isGone, informers)) enqueue(repository);
+  });
+
+  return {
+    hint: (key) => controller.enqueue(keyOf(key)),
+    idle: () => controller.idle(),
+    async stop(timeoutMs) {
+      stopObjects();
+      stopRepositories();
+      reads.close();
+      await controller.stop(timeoutMs);
+      await memory.close();
+    },
+  };
+}
+
+/** The change is one that a sync answers, not the status that it wrote itself. */
+function isAskedFor({ metadata: now }: ObjectOf<"Repository">, { metadata: before }: ObjectOf<"Repository">): boolean {
+  return (
+    now.uid !== before.uid ||
+    now.generation !== before.generation ||
+    now.deletionTimestamp !== before.deletionTimestamp ||
+    now.annotations?.[ANNOTATIONS.requestedAt] !== before.annotations?.[ANNOTATIONS.requestedAt]
+  );
+}
+
+/** The object's repository; when a name becomes free or an owner changes, all that might want it. */
+function concernedBy(
+  object: AnyObject,
+  before: AnyObject | undefined,
+  isGone: boolean,
+  informers: SyncInformers,
+): ObjectOf<"Repository">[] {
+  const repositories = informers.repositories.list(object.metadata.namespace);
+  const owner = ownerUidOf(object);
+  const isHandedOver = before !== undefined && ownerUidOf(before) !== owner;
+  if (isGone || isHandedOver || owner === undefined) return repositories;
+  return repositories.filter(({ metadata }) => metadata.uid === owner);
+}
+
+function toKey(key: string): ObjectKey {
+  const slash = key.indexOf("/");
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

@@ -1,0 +1,31 @@
+import type { ObjectOf } from "../apis/index.ts";
+import type { TimerClock } from "../controller/index.ts";
+import type { DesiredLimits } from "../desired/index.ts";
+import type { Reporter } from "../report/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
+import type { GitReader } from "../source/index.ts";
+import type { ObjectStore } from "../storage/index.ts";
+import type { LiveReads } from "./live-reads.ts";
+import type { SyncMemory } from "./sync-memory.ts";
+
+export interface SyncDeps {
+  readonly store: ResourceStore;
+  readonly objects: ObjectStore;
+  /** Bucket of `objects`, where it has buckets; stands in the objects as `s3Bucket`. */
+  readonly s3Bucket?: string;
+  /**
+   * Opens the repository that `spec.url` names. What it returns is kept open from run to run and closed by sync.
+   *
+   * @throws SlessError `repository_unreachable`, `repository_unsupported`, `repository_url_invalid`
+   */
+  openGit(repository: ObjectOf<"Repository">): Promise<GitReader>;
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly clock: TimerClock;
+  readonly report: Reporter;
+  /** Lists of live objects; may be behind the store, what a plan would change is read again. */
+  readonly reads: LiveReads;
+  /** What earlier runs of this process learned; without it every run begins anew and comes to the same. */
+  readonly memory: SyncMemory;
+  readonly limits?: Partial<DesiredLimits>;
+}

@@ -1,0 +1,69 @@
+import { keyOf, type ObjectKey } from "../apis/index.ts";
+import type { DesiredReader } from "../desired/index.ts";
+import { createPlanner, type Planner } from "../plan/index.ts";
+import type { GitReader } from "../source/index.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What decides the outcome of a run; when all of it is as before, there is nothing to do. */
+export interface RunInputs {
+  readonly commit: string;
+  readonly revision: string;
+  readonly generation: number;
+  readonly liveVersion: string | undefined;
+}
+
+/** An open Git repository and what was read from it. */
+export interface OpenRepository {
+  /** Of `spec.url` and what else decides which repository it is. */
+  readonly source: string;
+  readonly git: GitReader;
+  desired?: { readonly path: string; readonly reader: DesiredReader };
+}
+
+export interface RepositoryMemory {
+  readonly uid: string;
+  opened: OpenRepository | undefined;
+  readonly planner: Planner;
+  /** Of the last run that ended with nothing left to retry. */
+  settled: { readonly inputs: RunInputs; readonly verdict: Verdict } | undefined;
+}
+
+/** Closes the repository; the next run opens it anew, with nothing known of it. */
+export async function closeOpened(memory: RepositoryMemory): Promise<void> {
+  const { opened } = memory;
+  memory.opened = undefined;
+  await opened?.git.close();
+}
+
+/** Per repository, what runs of this process learned. All of it can be lost at any time. */
+export interface SyncMemory {
+  of(key: ObjectKey, uid: string): RepositoryMemory;
+  /** Closes what is open; the next run begins anew. */
+  forget(key: ObjectKey): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createSyncMemory(): SyncMemory {
+  const memories = new Map<string, RepositoryMemory>();
+
+  async function forget(key: ObjectKey): Promise<void> {
+    const memory = memories.get(keyOf(key));
+    memories.delete(keyOf(key));
+    if (memory) await closeOpened(memory);
+  }
+
+  return {
+    of(key, uid) {
+      const known = memories.get(keyOf(key));
+      if (known?.uid === uid) return known;
+      const memory: RepositoryMemory = { uid, planner: createPlanner(), opened: known?.opened, settled: undefined };
+      memories.set(keyOf(key), memory);
+      return memory;
+    },
+    forget,
+    async close() {
+      await Promise.all([...memories.values()].map(closeOpened));
+      memories.clear();
+    },
+  };
+}
