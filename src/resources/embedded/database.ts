@@ -6,7 +6,7 @@ import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
 import type { FieldOwners } from "./field-owners.ts";
 
 /** Grows when the tables change; a file with a greater one was written by a newer sless and is left alone. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 const SCHEMA = `
   CREATE TABLE objects (

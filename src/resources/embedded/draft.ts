@@ -7,7 +7,7 @@ import { type Owned, withVersion } from "./mutations.ts";
 import type { ObjectTable } from "./object-table.ts";
 
 /** etcd's limit for one request; what does not fit there does not fit here. */
-export const OBJECT_MAX_BYTES = 1_572_864;
+const OBJECT_MAX_BYTES = 1_572_864;
 
 /** A group of writes before its commit: reads see the group's own changes on top of what is durable. */
 export interface Draft {

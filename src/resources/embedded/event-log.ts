@@ -14,7 +14,7 @@ export interface Change {
 
 /** The latest changes of each kind, in memory: what watches replay and wait for. */
 export interface EventLog {
-  /** Changes of one kind, in order of their versions. */
+  /** Takes committed changes, in order of their versions, and wakes the watches of their kinds. */
   append(changes: readonly Change[]): void;
   watch<K extends Kind>(
     kind: K,

@@ -1,1 +1,1 @@
-export * from "./open-embedded-store.ts";
+export { type EmbeddedStore, openEmbeddedStore } from "./open-embedded-store.ts";

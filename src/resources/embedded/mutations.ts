@@ -27,8 +27,8 @@ export interface Stamp {
   readonly now: string;
 }
 
-// All functions below are pure: they keep what they are given, so a caller's own data is copied before. They return the present object itself when nothing that a reader sees changes, and
-// leave its resourceVersion to the store, which alone counts.
+// All functions below are pure and keep what they are given: a caller's own data is copied before. They return the
+// present object itself when nothing that a reader sees changes, and leave its resourceVersion to the draft.
 
 export function createObject<K extends Kind>(intent: ObjectIntent<K>, owner: FieldOwner, stamp: Stamp): Owned<K> {
   const fields = fieldsOf(writableOfIntent(intent));

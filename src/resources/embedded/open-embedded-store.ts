@@ -17,7 +17,7 @@ export type EmbeddedStore = ResourceStore & {
 };
 
 /** A watch may be this many changes of its kind behind before it has to list again. */
-const REPLAYED_CHANGES = 10_000;
+const REPLAYED_CHANGES = 4_000;
 
 /**
  * A ResourceStore over one SQLite file (`:memory:` keeps nothing) for one process, which it locks against others.

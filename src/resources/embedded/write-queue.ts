@@ -25,30 +25,28 @@ const GROUP_MS = 8;
  */
 export function createWriteQueue<Draft>(open: () => Draft, commit: (draft: Draft) => void): WriteQueue<Draft> {
   let queue: Waiting<Draft>[] = [];
-  let next = 0;
   const onDrained: (() => void)[] = [];
 
   const runGroup = () => {
-    const start = next;
-    const settle = runSome();
+    const { draft, tells } = runSome();
+    const group = queue.slice(0, tells.length);
+    queue = queue.slice(tells.length);
     try {
-      commit(settle.draft);
-      for (const tell of settle.tells) tell();
+      commit(draft);
+      for (const tell of tells) tell();
     } catch (error) {
-      for (const write of queue.slice(start, next)) write.reject(error);
+      for (const write of group) write.reject(error);
     }
-    if (next < queue.length) return void setImmediate(runGroup);
-    queue = [];
-    next = 0;
-    for (const resolve of onDrained.splice(0)) resolve();
+    if (queue.length > 0) setImmediate(runGroup);
+    else for (const resolve of onDrained.splice(0)) resolve();
   };
 
   const runSome = () => {
     const draft = open();
     const tells: (() => void)[] = [];
     const until = performance.now() + GROUP_MS;
-    do tells.push(queue[next++]!.run(draft));
-    while (next < queue.length && performance.now() < until);
+    do tells.push(queue[tells.length]!.run(draft));
+    while (tells.length < queue.length && performance.now() < until);
     return { draft, tells };
   };
 
