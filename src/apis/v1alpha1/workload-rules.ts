@@ -28,10 +28,25 @@ function envRule(field: "env" | "secretEnv"): FieldRule {
   };
 }
 
+/** A value with a NUL ends there for every program. */
+const envValues: FieldRule = {
+  message: "env values hold no NUL character",
+  faults(spec): Fault[] {
+    const values = Object.entries((spec.env ?? {}) as Record<string, string>);
+    return values
+      .filter(([, value]) => value.includes("\0"))
+      .map(([name]) => ({
+        path: ["spec", "env", name],
+        message: "holds a NUL character, which no environment variable can; remove it",
+      }));
+  },
+};
+
 /** Names of `env` and `secretEnv` are usable and none stands in both. */
 export const envRules: readonly FieldRule[] = [
   envRule("env"),
   envRule("secretEnv"),
+  envValues,
   {
     cel: "!has(self.env) || !has(self.secretEnv) || self.env.all(name, !(name in self.secretEnv))",
     message: "a name stands in env and in secretEnv",
