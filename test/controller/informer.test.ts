@@ -4,6 +4,7 @@ import { SlessError } from "../../src/errors/index.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { functionIntent } from "../support/function-intent.ts";
+import { interruptible } from "../support/interruptible-store.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { memoryStore } from "../support/memory-store.ts";
 
@@ -229,22 +230,3 @@ describe("informer", () => {
     expect(informer.get("demo/hello")).toBeUndefined();
   });
 });
-
-/** A store whose running watches can be made to throw. */
-function interruptible(store: ResourceStore) {
-  let interrupt = (_error: Error) => {};
-  const faulty: Pick<ResourceStore, "list" | "watch"> = {
-    list: (...request) => store.list(...request),
-    async *watch(kind, options) {
-      const broken = Promise.withResolvers<never>();
-      interrupt = broken.reject;
-      const events = store.watch(kind, options)[Symbol.asyncIterator]();
-      for (;;) {
-        const event = await Promise.race([events.next(), broken.promise]);
-        if (event.done) return;
-        yield event.value;
-      }
-    },
-  };
-  return { faulty, interrupt: (error: Error) => interrupt(error) };
-}
