@@ -69,10 +69,14 @@ export async function peelToCommit(
     if (object === undefined) return undefined;
     const header = headerOf(object.content);
     if (object.type === "commit") {
-      const tree = /^tree ([0-9a-f]+)$/m.exec(header)?.[1] ?? "";
-      return { commit: at, tree, parents: [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map((match) => match[1]!) };
+      const tree = /^tree ([0-9a-f]{40,64})$/m.exec(header)?.[1] ?? "";
+      return {
+        commit: at,
+        tree,
+        parents: [...header.matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map((match) => match[1]!),
+      };
     }
-    const target = object.type === "tag" ? /^object ([0-9a-f]+)$/m.exec(header)?.[1] : undefined;
+    const target = object.type === "tag" ? /^object ([0-9a-f]{40,64})$/m.exec(header)?.[1] : undefined;
     if (target === undefined) return undefined;
     at = target;
   }
