@@ -1,0 +1,51 @@
+import { type ErrorCode, type ErrorDetails, isSlessError, messageOf, SlessError } from "../../errors/index.ts";
+
+const REASONS: Partial<Record<ErrorCode, string>> = {
+  toolchain_missing: "ToolchainMissing",
+  source_missing: "SourceMissing",
+  source_unavailable: "SourceUnavailable",
+  archive_invalid: "SourceInvalid",
+  too_large: "SourceInvalid",
+  dependencies_failed: "DependenciesFailed",
+  build_failed: "BuildFailed",
+  build_timeout: "BuildTimedOut",
+  storage_unavailable: "StorageUnavailable",
+};
+
+/** Why a build failed. It may be told to several workloads, each of which gets its own name in the message. */
+export class BuildFault extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+  readonly tail: string;
+
+  constructor(code: ErrorCode, details: ErrorDetails, options: { tail?: string; cause?: unknown } = {}) {
+    super(new SlessError(code, details).message, { cause: options.cause });
+    this.name = "BuildFault";
+    this.code = code;
+    this.details = details;
+    this.tail = options.tail ?? "";
+  }
+
+  get reason(): string {
+    return REASONS[this.code] ?? "InternalError";
+  }
+
+  messageFor(name: string): string {
+    const { message } = new SlessError(this.code, { ...this.details, name });
+    return this.tail === "" ? message : `${message}\n${this.tail}`;
+  }
+}
+
+export function toBuildFault(error: unknown): BuildFault {
+  if (error instanceof BuildFault) return error;
+  if (isSlessError(error)) return new BuildFault(error.code, error.details, { cause: error });
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT" || code === "EROFS" || code === "EACCES") {
+    return new BuildFault(
+      "storage_unavailable",
+      { what: "The build folder", cause: messageOf(error) },
+      { cause: error },
+    );
+  }
+  return new BuildFault("internal", { cause: messageOf(error) }, { cause: error });
+}

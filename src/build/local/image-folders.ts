@@ -1,0 +1,89 @@
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { LocalImage } from "../../processes/index.ts";
+
+const RECORD = "image.json";
+/** Stands for the image's own folder in a record, so that a draft can be moved into its place. */
+export const IMAGE = "{image}";
+/** An image that is used is touched at most this often. */
+const TOUCH_MS = 600_000;
+
+export interface ImageRecord {
+  readonly runtime: string;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Key of the dependencies that it links to. */
+  readonly dependencies?: string;
+  readonly builtAt: string;
+  readonly durationMs: number;
+}
+
+/** Finished images, a folder each: `source/`, `deps`, what a build made, and a record. One that is there is whole. */
+export interface ImageFolders {
+  folderOf(key: string): string;
+  read(key: string): Promise<ImageRecord | undefined>;
+  resolve(key: string): Promise<LocalImage | undefined>;
+  /** Writes the record into a draft and gives it its name. */
+  publish(draft: string, key: string, record: ImageRecord): Promise<void>;
+  /** Says that the image is in use, for clean-up. */
+  touch(key: string, now: Date): Promise<void>;
+  /** Removes images that are neither kept nor used since `before`. */
+  collect(keep: ReadonlySet<string>, before: Date): Promise<void>;
+  keys(): Promise<string[]>;
+}
+
+export function imageFolders(folder: string): ImageFolders {
+  const folderOf = (key: string) => join(folder, key);
+  const recordOf = (key: string) => join(folderOf(key), RECORD);
+
+  async function read(key: string): Promise<ImageRecord | undefined> {
+    try {
+      return JSON.parse(await readFile(recordOf(key), "utf8")) as ImageRecord;
+    } catch {
+      return undefined; // not there, or not readable: it is built anew
+    }
+  }
+
+  async function keys(): Promise<string[]> {
+    return (await readdir(folder).catch(() => [])).filter((name) => /^[0-9a-f]{64}$/.test(name));
+  }
+
+  return {
+    folderOf,
+    read,
+    keys,
+    async resolve(key) {
+      const record = await read(key);
+      return record && toLocalImage(record, folderOf(key));
+    },
+    async publish(draft, key, record) {
+      await writeFile(join(draft, RECORD), JSON.stringify(record));
+      await mkdir(folder, { recursive: true });
+      await rm(folderOf(key), { recursive: true, force: true });
+      await rename(draft, folderOf(key));
+    },
+    async touch(key, now) {
+      const found = await stat(recordOf(key)).catch(() => undefined);
+      if (found && now.getTime() - found.mtimeMs > TOUCH_MS) await utimes(recordOf(key), now, now);
+    },
+    async collect(keep, before) {
+      for (const key of await keys()) {
+        if (keep.has(key)) continue;
+        const found = await stat(recordOf(key)).catch(() => undefined);
+        if (!found || found.mtimeMs < before.getTime()) await rm(folderOf(key), { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+function toLocalImage(record: ImageRecord, folder: string): LocalImage {
+  const here = (text: string) => text.replaceAll(IMAGE, folder);
+  return {
+    runtime: record.runtime,
+    folder,
+    source: join(folder, "source"),
+    deps: join(folder, "deps"),
+    command: record.command.map(here),
+    env: Object.fromEntries(Object.entries(record.env).map(([name, value]) => [name, here(value)])),
+  };
+}

@@ -1,0 +1,2 @@
+export * from "./build-settings.ts";
+export * from "./local-builder.ts";
