@@ -1,26 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
-import type { ObjectKey, WorkloadRef } from "../apis/index.ts";
+import type { WorkloadRef } from "../apis/index.ts";
 import type { Clock } from "../controller/index.ts";
-import { SlessError } from "../errors/index.ts";
+import { isSlessError, SlessError } from "../errors/index.ts";
 import type { Platform } from "../platform/index.ts";
-import { createCallCounts } from "./call-counts.ts";
-import { parseCallPath } from "./call-path.ts";
+import { createCallLedger, type FinishedCall } from "./call-ledger.ts";
+import { type CallPath, parseCallPath } from "./call-path.ts";
 import type { Endpoint, EndpointTable } from "./endpoint-table.ts";
 import { requestIdOf } from "./headers.ts";
 import { httpSink, sendGatewayError } from "./http-sink.ts";
 import { answerSink, type InternalAnswer, type InternalCall } from "./internal-call.ts";
-import { type ForwardOptions, incomingRequest, internalRequest } from "./outgoing-request.ts";
-import { type CallOutcome, type OutgoingRequest, type ProxyDeps, type ResponseSink, startCall } from "./proxy-call.ts";
+import { callHeaders, type ForwardOptions, incomingRequest, internalRequest } from "./outgoing-request.ts";
+import { type ProxyDeps, startCall } from "./proxy-call.ts";
 import { createReplicaTable } from "./replica-table.ts";
-
-export interface FinishedCall {
-  readonly namespace: string;
-  readonly name: string;
-  /** 499 when the client went away before the answer was complete. */
-  readonly status: number;
-  readonly durationMs: number;
-}
+import { lastResponse, startUpgrade, type UpgradeRequest } from "./upgrade-call.ts";
 
 export interface GatewayDeps {
   readonly endpoints: EndpointTable;
@@ -41,6 +35,8 @@ export interface GatewayDeps {
 export interface Gateway {
   /** A request below `/fn/`, its body unread. */
   handle(req: IncomingMessage, res: ServerResponse, options?: Pick<ForwardOptions, "awaitsContinue">): void;
+  /** A client below `/fn/` that wants to go on with WebSocket; the connection is the gateway's from here on. */
+  handleUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Passes a request to a workload that the caller has chosen and authorised; it needs no http trigger. */
   forward(workload: WorkloadRef, req: IncomingMessage, res: ServerResponse, options: ForwardOptions): void;
   /**
@@ -60,101 +56,101 @@ export interface Gateway {
 const GRACE_MS = 5_000;
 const CALLS_MAX = 1_000;
 
-interface CallFrom {
-  readonly requestId: string;
-  readonly request: OutgoingRequest;
-  readonly sink: ResponseSink;
-  readonly onEnd?: () => void;
-}
-
 /** @returns a gateway over kept-alive connections to the replicas that `platform` leases */
 export function createGateway(deps: GatewayDeps): Gateway {
+  const { platform, clock, trustForwarded = false } = deps;
   const replicas = createReplicaTable();
-  const counts = createCallCounts();
-  const stopListening = deps.platform.onChange((workload) => replicas.retire(workload));
-  const proxy: ProxyDeps = { ...deps, replicas, graceMs: deps.graceMs ?? GRACE_MS };
-
-  /** @throws SlessError `no_such_function`, `capacity_exceeded` */
-  function admit(key: ObjectKey, allows: (endpoint: Endpoint) => boolean): Endpoint {
-    const details = { namespace: key.namespace, name: key.name };
-    const endpoint = deps.endpoints.find(key);
-    if (!endpoint || !allows(endpoint)) throw new SlessError("no_such_function", details);
-    if (counts.of(endpoint.workload) >= (deps.callsMax ?? CALLS_MAX))
-      throw new SlessError("capacity_exceeded", details);
-    return endpoint;
-  }
-
-  function start(endpoint: Endpoint, { request, sink, requestId, onEnd }: CallFrom): { cancel(): void } {
-    const began = deps.clock.monotonicMs();
-    const leave = counts.enter(endpoint.workload);
-    return startCall(proxy, endpoint, request, sink, (outcome) => {
-      leave();
-      onEnd?.();
-      const { namespace, name } = endpoint.workload;
-      deps.onCall?.({ namespace, name, status: outcome.status, durationMs: deps.clock.monotonicMs() - began });
-      logOutcome(deps.log, { namespace, name, requestId }, outcome);
-    });
-  }
+  const ledger = createCallLedger({ ...deps, onCall: deps.onCall, callsMax: deps.callsMax ?? CALLS_MAX });
+  const stopListening = platform.onChange((workload) => replicas.retire(workload));
+  const proxy: ProxyDeps = { platform, clock, replicas, graceMs: deps.graceMs ?? GRACE_MS };
+  const upgrades = new Set<{ cancel(): void }>();
 
   function serve(endpoint: Endpoint, req: IncomingMessage, res: ServerResponse, options: ForwardOptions): void {
     const requestId = requestIdOf(req.headers["x-request-id"]);
-    const trustForwarded = deps.trustForwarded ?? false;
     const request = incomingRequest(endpoint, req, res, { ...options, requestId, trustForwarded });
-    const call = start(endpoint, { requestId, request, sink: httpSink(req, res, requestId) });
+    const sink = httpSink(req, res, requestId);
+    const call = startCall(proxy, endpoint, request, sink, ledger.open(endpoint, requestId));
     res.once("close", () => {
       if (!res.writableFinished) call.cancel();
     });
   }
 
-  function answering(req: IncomingMessage, res: ServerResponse, respond: () => void): void {
-    try {
-      respond();
-    } catch (error) {
-      if (!(error instanceof SlessError)) throw error;
-      sendGatewayError(req, res, error, requestIdOf(req.headers["x-request-id"]));
-    }
+  function upgrade(endpoint: Endpoint, client: UpgradeRequest, target: CallPath): void {
+    const { requestId } = client;
+    const headers = callHeaders(endpoint, client.req, { ...target, trigger: "http", requestId, trustForwarded });
+    const end = ledger.open(endpoint, requestId);
+    const call = startUpgrade(proxy, endpoint, { path: target.path, headers }, client, (outcome) => {
+      upgrades.delete(call);
+      end(outcome);
+    });
+    upgrades.add(call);
   }
 
   return {
     handle: (req, res, options) =>
       answering(req, res, () => {
-        const target = parseCallPath(req.url ?? "");
-        if (!target) throw new SlessError("not_found", { what: "An address that is no /fn/{namespace}/{name}" });
-        const endpoint = admit(target, (found) => found.public);
+        const target = targetOf(req);
+        const endpoint = ledger.admit(target, (found) => found.public);
         serve(endpoint, req, res, { ...options, path: target.path, prefix: target.prefix, trigger: "http" });
       }),
-    forward: (workload, req, res, options) =>
-      answering(req, res, () => {
-        serve(
-          admit(workload, (found) => found.workload.kind === workload.kind),
-          req,
-          res,
-          options,
+    handleUpgrade(req, socket, head) {
+      // Nobody else listens there any more; a reset must not end the process.
+      socket.on("error", () => undefined);
+      const client = { req, socket, head, requestId: requestIdOf(req.headers["x-request-id"]) };
+      try {
+        const target = targetOf(req);
+        upgrade(
+          ledger.admit(target, (found) => found.public),
+          client,
+          target,
         );
-      }),
+      } catch (error) {
+        answering(req, lastResponse(client), () => {
+          throw error;
+        });
+      }
+    },
+    forward: (workload, req, res, options) =>
+      answering(req, res, () => serve(ledger.admit(workload, isSameKind(workload)), req, res, options)),
     async invoke(workload, call) {
-      const endpoint = admit(workload, (found) => found.workload.kind === workload.kind);
+      const endpoint = ledger.admit(workload, isSameKind(workload));
       call.signal?.throwIfAborted();
       const requestId = requestIdOf(call.requestId);
+      const request = internalRequest(endpoint, call, requestId);
       const sink = answerSink(requestId, () => running.cancel());
       const onAbort = () => sink.abort(call.signal?.reason);
+      const end = ledger.open(endpoint, requestId);
       call.signal?.addEventListener("abort", onAbort);
-      const onEnd = () => call.signal?.removeEventListener("abort", onAbort);
-      const running = start(endpoint, { requestId, request: internalRequest(endpoint, call, requestId), sink, onEnd });
+      const running = startCall(proxy, endpoint, request, sink, (outcome) => {
+        call.signal?.removeEventListener("abort", onAbort);
+        end(outcome);
+      });
       return sink.answer;
     },
-    inFlight: counts.total,
-    idle: counts.idle,
+    inFlight: ledger.inFlight,
+    idle: ledger.idle,
     async close() {
       stopListening();
+      for (const call of upgrades) call.cancel();
       await replicas.close();
     },
   };
 }
 
-function logOutcome(log: GatewayDeps["log"], fields: object, { status, error }: CallOutcome): void {
-  if (!error) return;
-  // A function that is scaled to zero or starts is no event worth a line per call.
-  const level = error.status === 503 && error.code !== "replica_replaced" ? "debug" : "warn";
-  log[level]({ ...fields, status, code: error.code, err: error.cause ?? error }, "call failed");
+/** @throws SlessError `not_found` */
+function targetOf(req: IncomingMessage): CallPath {
+  const target = parseCallPath(req.url ?? "");
+  if (!target) throw new SlessError("not_found", { what: "An address that is no /fn/{namespace}/{name}" });
+  return target;
+}
+
+const isSameKind = (workload: WorkloadRef) => (found: Endpoint) => found.workload.kind === workload.kind;
+
+function answering(req: IncomingMessage, res: ServerResponse, respond: () => void): void {
+  try {
+    respond();
+  } catch (error) {
+    if (!isSlessError(error)) throw error;
+    sendGatewayError(req, res, error, requestIdOf(req.headers["x-request-id"]));
+  }
 }

@@ -1,3 +1,4 @@
+export type { FinishedCall } from "./call-ledger.ts";
 export { CALL_PREFIX } from "./call-path.ts";
 export * from "./endpoint-table.ts";
 export * from "./gateway.ts";

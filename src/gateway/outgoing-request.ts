@@ -42,17 +42,25 @@ export function incomingRequest(
   return {
     method: req.method ?? "GET",
     path: options.path,
-    headers: requestHeaders(req.rawHeaders, {
-      clientAddress: req.socket.remoteAddress ?? "unknown",
-      host: req.headers.host,
-      protocol: "encrypted" in req.socket ? "https" : "http",
-      prefix: options.prefix,
-      ...common(endpoint, options),
-      trustForwarded: options.trustForwarded,
-      withoutHeaders: options.withoutHeaders,
-    }),
+    headers: callHeaders(endpoint, req, options),
     body: hasBody(req) ? streamBody(req, onFirstRead) : undefined,
   };
+}
+
+type HeaderOptions = Pick<ForwardOptions, "prefix" | "trigger" | "withoutHeaders"> &
+  Pick<CallFacts, "requestId" | "trustForwarded">;
+
+/** A client's headers as the replica gets them. */
+export function callHeaders(endpoint: Endpoint, req: IncomingMessage, options: HeaderOptions): string[] {
+  return requestHeaders(req.rawHeaders, {
+    clientAddress: req.socket.remoteAddress ?? "unknown",
+    host: req.headers.host,
+    protocol: "encrypted" in req.socket ? "https" : "http",
+    prefix: options.prefix,
+    ...common(endpoint, options),
+    trustForwarded: options.trustForwarded,
+    withoutHeaders: options.withoutHeaders,
+  });
 }
 
 /** A call of sless itself as the replica gets it. */

@@ -86,22 +86,21 @@ export function startCall(
   const deadline = limitMs === 0 ? Number.POSITIVE_INFINITY : deps.clock.monotonicMs() + limitMs;
   const state = { timer: undefined, attempts: 0, current: undefined, status: undefined, ended: false };
   const call: Call = { deps, endpoint, request, sink, onEnd, deadline, ...state };
-  if (limitMs > 0) call.timer = setTimeout(() => giveUp(call, timeoutOf(call)), limitMs + deps.graceMs);
+  const onTimeout = () => giveUp(call, gatewayTimeout(endpoint, deps.graceMs));
+  if (limitMs > 0) call.timer = setTimeout(onTimeout, limitMs + deps.graceMs);
   attempt(call, notServing(endpoint));
   return { cancel: () => settle(call, { status: 499 }, { answered: false }) };
 }
 
-function timeoutOf({ endpoint: { workload, timeoutSec }, deps }: Call): SlessError {
-  const seconds = timeoutSec + deps.graceMs / 1_000;
-  return new SlessError("function_timeout", {
-    namespace: workload.namespace,
-    name: workload.name,
-    seconds,
-    component: "the gateway",
-  });
+/** The gateway's own limit ran out; the runtime's, which is shorter, did not end the call. */
+export function gatewayTimeout({ workload, timeoutSec }: Endpoint, graceMs: number): SlessError {
+  const { namespace, name } = workload;
+  const seconds = timeoutSec + graceMs / 1_000;
+  return new SlessError("function_timeout", { namespace, name, seconds, component: "the gateway" });
 }
 
-function notServing({ workload, replicas }: Endpoint): SlessError {
+/** Why no replica could be leased. */
+export function notServing({ workload, replicas }: Endpoint): SlessError {
   const code = replicas === 0 ? "scaled_to_zero" : "function_not_ready";
   return new SlessError(code, { namespace: workload.namespace, name: workload.name });
 }

@@ -32,20 +32,25 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
   }
   function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
     track(res);
-    const isCall = req.url?.startsWith(CALL_PREFIX) ?? false;
-    const refusal = deps.guard.refusal(req.headers, isCall);
+    const refusal = deps.guard.refusal(req.headers, isCall(req));
     if (refusal) refuse(res, refusal);
-    else if (isCall) deps.gateway.handle(req, res, { awaitsContinue });
+    else if (isCall(req)) deps.gateway.handle(req, res, { awaitsContinue });
     else {
       if (awaitsContinue) res.writeContinue();
       deps.api(req, res);
     }
   }
   // The gateway has the time limits of calls; only a request's head may not dawdle.
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) =>
-    serve(req, res, false),
-  );
+  const options = { requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: isWebSocketCall };
+  const server = createServer(options, (req, res) => serve(req, res, false));
   server.on("checkContinue", (req, res) => serve(req, res, true));
+  server.on("upgrade", (req, socket, head) => {
+    // Not tracked: a socket that never ends by itself shall not hold up a stop.
+    const refusal = deps.guard.refusal(req.headers, true);
+    if (refusal)
+      socket.on("error", () => undefined).end(`HTTP/1.1 ${refusal.status} Refused\r\nconnection: close\r\n\r\n`);
+    else deps.gateway.handleUpgrade(req, socket, head);
+  });
   return {
     server,
     async drain(timeoutMs) {
@@ -59,6 +64,15 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
       clearTimeout(timer);
     },
   };
+}
+
+/** Any other upgrade (h2c) is answered as the plain request that it is, too. */
+function isWebSocketCall(req: IncomingMessage): boolean {
+  return isCall(req) && req.headers.upgrade?.toLowerCase() === "websocket";
+}
+
+function isCall(req: IncomingMessage): boolean {
+  return req.url?.startsWith(CALL_PREFIX) ?? false;
 }
 
 function refuse(res: ServerResponse, error: SlessError): void {

@@ -2,7 +2,7 @@ import pino from "pino";
 import { onTestFinished } from "vitest";
 import { API_VERSION, keyOf, type ObjectIntent, type ObjectOf } from "../../src/apis/index.ts";
 import { systemClock } from "../../src/controller/index.ts";
-import { createEndpointTable, createGateway } from "../../src/gateway/index.ts";
+import { createEndpointTable, createGateway, type GatewayDeps } from "../../src/gateway/index.ts";
 import { createMetrics, createServer, localGuard, type ServerDeps } from "../../src/server/index.ts";
 import { type FakePlatform, fakePlatform } from "../support/fake-platform.ts";
 import { memoryStore } from "../support/memory-store.ts";
@@ -24,7 +24,10 @@ export interface ServerFixture {
 }
 
 /** A listening server over an empty store, with a gateway in front of the fake platform. */
-export async function serverFixture(options: Partial<ServerDeps> = {}): Promise<ServerFixture> {
+export async function serverFixture(
+  options: Partial<ServerDeps> = {},
+  gatewayOptions: Partial<GatewayDeps> = {},
+): Promise<ServerFixture> {
   const store = await memoryStore();
   const platform = fakePlatform();
   const reachable = new Map<string, ObjectOf<"Service">>();
@@ -35,7 +38,14 @@ export async function serverFixture(options: Partial<ServerDeps> = {}): Promise<
     services: { get: (key) => reachable.get(keyOf(key)) },
     triggersOf: () => [],
   });
-  const gateway = createGateway({ endpoints, platform, clock: systemClock, log, onCall: metrics.onCall });
+  const gateway = createGateway({
+    endpoints,
+    platform,
+    clock: systemClock,
+    log,
+    onCall: metrics.onCall,
+    ...gatewayOptions,
+  });
   const server = createServer({
     store,
     gateway,
