@@ -57,14 +57,16 @@ function install(root, say, env) {
       : "sless: package-lock.json has changed: installing anew ...",
   );
   const started = Date.now();
+  // Not `npm ci`: it refuses a lock file without an optional package that no registry has (vite names one for Windows),
+  // and it would fetch the pinned Node anew for every change. The lock file decides the versions here too, and stays.
   // Errors only: on Node 20 some packages warn (EBADENGINE) about a Node that only ever runs this file.
-  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  const args = ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
   const result = runNpm(args, root, env);
   if (result.error)
     throw new BootstrapError(`npm cannot be started (${result.error.message}); install npm 10 or newer`);
   if (result.status !== 0)
     throw new BootstrapError(
-      `npm ci failed (${result.signal ?? `exit code ${result.status}`}); mend what npm says above and start again`,
+      `npm install failed (${result.signal ?? `exit code ${result.status}`}); mend what npm says above and start again`,
     );
   say(`sless: installed in ${Math.round((Date.now() - started) / 1000)} s`);
 }

@@ -53,7 +53,7 @@ it("a fresh clone installs what the lock file names, and says so on stderr alone
   const { code, stdout, stderr } = await clone.start();
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
   expect(stderr).toContain("first start");
-  expect(await clone.calls()).toEqual(["ci --include=dev --no-audit --no-fund --loglevel=error"]);
+  expect(await clone.calls()).toEqual(["install --no-save --include=dev --no-audit --no-fund --loglevel=error"]);
 });
 
 it("a second start calls no npm and says nothing", async () => {
@@ -88,7 +88,7 @@ it("the lock of an install that was killed is taken over", async () => {
 });
 
 const failures: Record<string, [Parameters<typeof checkout>[0], RegExp]> = {
-  "a failing npm is told with its exit code": [{ npm: "exit 7" }, /npm ci failed \(exit code 7\)/],
+  "a failing npm is told with its exit code": [{ npm: "exit 7" }, /npm install failed \(exit code 7\)/],
   "a pinned Node of another version is refused with the command that mends it": [
     { nodeSays: "20.1.0" },
     /the pinned Node 26\.10\.0 is v20\.1\.0.*npm rebuild node --ignore-scripts=false/,
