@@ -12,7 +12,7 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
   if (isSame(memory.settled?.inputs, inputsOf(run))) return { kind: "unchanged" };
   run.attempted = true;
   const owned = run.live.items.filter((object) => ownerUidOf(object) === repository.metadata.uid);
-  run.owned = owned.length;
+  run.owned = owned.filter(({ metadata }) => !metadata.deletionTimestamp).length;
   run.desired = await readerFor(run, deps).read(resolved, { manifestFiles: filesOf(owned) });
   return OK;
 }

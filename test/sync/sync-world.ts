@@ -179,6 +179,10 @@ export async function endState(world: SyncWorld): Promise<unknown> {
         annotations: metadata.annotations,
         spec,
       }))
-      .map((object) => JSON.parse(JSON.stringify(object).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "UID"))),
+      .map((object) =>
+        JSON.parse(
+          JSON.stringify(object).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|(?<=applied-hash":")[0-9a-f]+/g, "UID"),
+        ),
+      ),
   };
 }

@@ -1,0 +1,232 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ANNOTATIONS, type Kind } from "../../src/apis/index.ts";
+import { createInformer } from "../../src/controller/index.ts";
+import type { GitReader } from "../../src/source/index.ts";
+import { approveDeletions, createSyncController, type SyncController } from "../../src/sync/index.ts";
+import { eventually } from "../support/eventually.ts";
+import { functionFolder, functionYaml, handler } from "../support/function-files.ts";
+import { KEY, openGit, type SyncWorld, syncWorld, type WorldOptions } from "./sync-world.ts";
+
+interface ControlledWorld extends SyncWorld {
+  readonly controller: SyncController;
+  /** Commits that were resolved, one per run. */
+  readonly runs: string[];
+  /** Resolves when the world has come to rest at the repository's head. */
+  settled(): Promise<void>;
+}
+
+/** A world whose repository is synced by a controller over informers. */
+async function controlled(files: Record<string, string>, options: WorldOptions = {}, atResolve = async () => {}) {
+  const world = await syncWorld(files, options);
+  const stopping = new AbortController();
+  const informer = <K extends Kind>(kind: K) => {
+    const made = createInformer(world.store, kind);
+    void made.start(stopping.signal);
+    return made;
+  };
+  const informers = {
+    repositories: informer("Repository"),
+    functions: informer("Function"),
+    services: informer("Service"),
+    jobs: informer("FunctionJob"),
+    triggers: informer("Trigger"),
+  };
+  await Promise.all(Object.values(informers).map((one) => one.synced()));
+  const runs: string[] = [];
+  const noting = (git: GitReader): GitReader => ({
+    ...git,
+    async resolve(ref) {
+      const resolved = await git.resolve(ref);
+      runs.push(resolved.commit);
+      await atResolve();
+      return resolved;
+    },
+  });
+  const deps = world.deps({ openGit: async (repository) => noting(await openGit(repository.spec.url)) });
+  const controller = createSyncController({ ...deps, informers });
+  onTestFinished(async () => {
+    await controller.stop();
+    stopping.abort();
+  });
+  const settled = async () => {
+    await eventually(
+      "applied",
+      () => world.status(),
+      (status) => status.lastAppliedRevision?.endsWith(runs.at(-1) ?? "?") ?? false,
+    );
+    await controller.idle();
+  };
+  return { ...world, controller, runs, settled } as ControlledWorld;
+}
+
+describe("a repository is synced", () => {
+  it("when it is there at the start, and then no more without a reason", async () => {
+    const world = await controlled(functionFolder("hello"));
+    await world.settled();
+    expect(await world.names()).toEqual(["Function/demo/hello", "Trigger/demo/hello-http"]);
+    world.writes();
+    world.controller.hint(KEY);
+    await world.controller.idle();
+    expect(world.writes()).toEqual([]);
+  });
+
+  it("on a hint, with what was pushed", async () => {
+    const world = await controlled(functionFolder("hello"));
+    await world.settled();
+    const commit = await world.git.commit("code", { "functions/hello/handler.py": handler("new") });
+    world.controller.hint(KEY);
+    await world.settled();
+    expect((await world.status()).lastAppliedRevision).toBe(`main@sha1:${commit}`);
+  });
+
+  it("after its interval without a hint", async () => {
+    const world = await controlled(functionFolder("hello"), { spec: { interval: "5m" } });
+    await world.settled();
+    const commit = await world.git.commit("code", { "functions/hello/handler.py": handler("new") });
+    await eventually(
+      "it waits for the interval",
+      () => world.clock.timers(),
+      (timers) => timers.includes(300_000),
+    );
+    world.clock.advance(300_000);
+    await eventually(
+      "applied",
+      () => world.status(),
+      (status) => status.lastAppliedRevision === `main@sha1:${commit}`,
+    );
+  });
+
+  it("when its spec changes, and when somebody asks", async () => {
+    const world = await controlled({
+      ...functionFolder("hello"),
+      "two/function.yaml": functionYaml("two"),
+      "two/handler.py": handler(),
+    });
+    await world.settled();
+    await world.setSpec({ path: "two" });
+    await eventually(
+      "path followed",
+      () => world.names(),
+      (names) => names.join() === "Function/demo/two",
+    );
+    await world.controller.idle();
+    await world.store.patch(
+      "Repository",
+      KEY,
+      { metadata: { annotations: { [ANNOTATIONS.requestedAt]: "t1" } } },
+      { owner: "api" },
+    );
+    await eventually(
+      "request handled",
+      () => world.status(),
+      (status) => status.lastHandledReconcileAt === "t1",
+    );
+  });
+
+  it("when somebody changes one of its objects, which is set back at once", async () => {
+    const world = await controlled({
+      ...functionFolder("hello"),
+      "functions/hello/function.yaml": functionYaml("hello", { memoryMB: 128 }),
+    });
+    await world.settled();
+    await world.store.patch(
+      "Function",
+      { namespace: "demo", name: "hello" },
+      { spec: { memoryMB: 512 } },
+      { owner: "api" },
+    );
+    await eventually(
+      "set back",
+      () => world.get("Function", "hello"),
+      (hello) => hello?.spec.memoryMB === 128,
+    );
+    await world.controller.idle();
+    world.writes();
+    await world.store.delete("Function", { namespace: "demo", name: "hello" });
+    await eventually(
+      "it is back",
+      () => world.names(),
+      (names) => names.includes("Function/demo/hello"),
+    );
+  });
+
+  it("not when only the status of an object changes", async () => {
+    const world = await controlled(functionFolder("hello"));
+    await world.settled();
+    world.controller.hint(KEY);
+    await world.controller.idle();
+    const { length } = world.runs;
+    await world.store.updateStatus((await world.get("Function", "hello"))!, { phase: "Pending" });
+    await world.store.patch(
+      "Function",
+      { namespace: "demo", name: "hello" },
+      { metadata: { labels: { team: "a" } } },
+      { owner: "api" },
+    );
+    await eventually(
+      "the label is seen",
+      () => world.runs.length,
+      (count) => count > length,
+    );
+    await world.controller.idle();
+    expect(world.runs.length).toBe(length + 1);
+  });
+
+  it("again, when a hint comes in the middle of a run (lesson 10)", async () => {
+    let push: () => Promise<void> = async () => {};
+    const world = await controlled(functionFolder("hello"), {}, () => push());
+    await world.settled();
+    push = async () => {
+      push = async () => {};
+      await world.git.commit("late", { "functions/hello/handler.py": handler("late") });
+      world.controller.hint(KEY);
+    };
+    world.controller.hint(KEY);
+    await world.controller.idle();
+    const head = await world.git.git("rev-parse", "HEAD");
+    await eventually(
+      "the late commit",
+      () => world.status(),
+      (status) => status.lastAppliedRevision === `main@sha1:${head}`,
+    );
+  });
+
+  it("until it is deleted", async () => {
+    const world = await controlled(functionFolder("hello"), { spec: { deletionPolicy: "Delete" } });
+    await world.settled();
+    await world.store.delete("Repository", KEY);
+    await eventually(
+      "all is gone",
+      async () => [...(await world.names()), await world.repository()],
+      (left) => left.join() === "",
+    );
+  });
+});
+
+it("an approval is carried out without another push", async () => {
+  const world = await controlled({
+    ...functionFolder("a"),
+    ...functionFolder("b"),
+    ...functionFolder("c"),
+    "README.md": "",
+  });
+  await world.settled();
+  await world.git.commit("remove", { functions: null });
+  world.controller.hint(KEY);
+  await eventually(
+    "held",
+    () => world.ready(),
+    (ready) => ready === "False DeletionsHeld",
+  );
+  await approveDeletions(world.store, KEY);
+  await eventually(
+    "deleted",
+    () => world.names(),
+    (names) => names.length === 0,
+  );
+  await eventually(
+    "ready",
+    () => world.ready(),
+    (ready) => ready === "True ReconciliationSucceeded",
+  );
+});
