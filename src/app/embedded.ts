@@ -1,0 +1,238 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { type Kind, type ObjectKey, type ObjectOf, refOf } from "../apis/index.ts";
+import { localBuilder } from "../build/local/index.ts";
+import type { EmbeddedApp, EmbeddedOptions } from "../cli/index.ts";
+import { type ReconcileRun, systemClock } from "../controller/index.ts";
+import { SlessError } from "../errors/index.ts";
+import { createEndpointTable, createGateway } from "../gateway/index.ts";
+import { processPlatform } from "../platform/process/index.ts";
+import { openProcessSupervisor } from "../processes/index.ts";
+import { createObjectInformers, startReconcilers } from "../reconcilers/index.ts";
+import type { ProgressEvent } from "../report/index.ts";
+import { openEmbeddedStore } from "../resources/embedded/index.ts";
+import { loadRuntimes } from "../runtimes/index.ts";
+import { createMetrics, createServer, localGuard } from "../server/index.ts";
+import { findGit, watchRepository } from "../source/index.ts";
+import { openFilesystemStore } from "../storage/filesystem/index.ts";
+import { approveDeletions, createSyncController } from "../sync/index.ts";
+import { openDataFolder } from "./data-folder.ts";
+import { createLogger } from "./logger.ts";
+import { openLocalReader } from "./open-git-reader.ts";
+import { secretFiles } from "./secret-files.ts";
+import { isSettled } from "./settled.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const HOST = "127.0.0.1";
+/** Share of the ten seconds of a stop that reconciles in flight may use. */
+const CONTROLLERS_STOP_MS = 3_000;
+const CALLS_STOP_MS = 4_000;
+
+/** What was opened is closed in the reverse order. */
+class Closers {
+  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
+  #closing: Promise<void> | undefined;
+
+  add<T extends { close(): Promise<unknown> | unknown }>(opened: T): T {
+    this.#closers.push(() => opened.close());
+    return opened;
+  }
+
+  defer(close: () => Promise<unknown> | unknown): void {
+    this.#closers.push(close);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #closeAll(): Promise<void> {
+    let failure: unknown;
+    for (const close of this.#closers.reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+}
+
+/** Composition root of the embedded mode: everything in this process, over the embedded adapters. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedApp> {
+  const closers = new Closers();
+  try {
+    return await start(options, closers);
+  } catch (error) {
+    await closers.close().catch(() => {});
+    throw error;
+  }
+}
+
+async function start(options: EmbeddedOptions, closers: Closers): Promise<EmbeddedApp> {
+  const { settings, data } = options;
+  const log = createLogger(settings.log);
+  const metrics = createMetrics();
+  const report = (event: ProgressEvent) => {
+    metrics.report(event);
+    options.report(event);
+  };
+  closers.add(await openDataFolder(data));
+  const ports = await openPorts({ options, log, report }, closers);
+  const { store, platform, builder } = ports;
+  const informers = createObjectInformers(store, log);
+  const watching = new AbortController();
+  closers.defer(() => watching.abort());
+  await informers.start(watching.signal);
+
+  const gateway = createGateway({
+    endpoints: createEndpointTable(informers),
+    platform,
+    clock: systemClock,
+    log,
+    onCall: metrics.onCall,
+  });
+  let isStarted = false;
+  const server = createServer({
+    store,
+    gateway,
+    platform,
+    builder,
+    approveDeletions: (repository, deletions) =>
+      approveDeletions(store, refOf(repository), deletions.map(toHeld(repository))),
+    metrics,
+    readiness: { controllers: () => (isStarted ? undefined : "the controllers have not started yet") },
+    guard: localGuard(),
+    clock: systemClock,
+    log,
+    closeTimeoutMs: CALLS_STOP_MS,
+  });
+  const { url } = await server.listen({ host: HOST, port: options.port });
+
+  const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
+  const reconcilers = await startReconcilers({
+    ...ports,
+    informers,
+    clock: systemClock,
+    report,
+    log,
+    onRun,
+    urlOf: (ref) => `${url}/fn/${ref.namespace}/${ref.name}`,
+  });
+  const sync = createSyncController({
+    ...ports,
+    informers,
+    clock: systemClock,
+    report,
+    log,
+    onRun,
+    openGit: (repository) => openGit(repository, options),
+  });
+  for (const controller of reconcilers.controllers) metrics.watchQueue(controller.name, () => controller.sizes().ready);
+  closers.defer(() => server.close());
+  closers.defer(async () => {
+    await Promise.all([sync.stop(CONTROLLERS_STOP_MS), reconcilers.stop(CONTROLLERS_STOP_MS)]);
+  });
+  isStarted = true;
+
+  const key = await applyRepository(options, ports);
+  const watch = await watchRepository({ repository: options.repository.path, onHint: () => sync.hint(key) });
+  closers.add(watch);
+  return { url, settled: () => settled({ ...ports, sync, reconcilers }, key), close: () => closers.close() };
+}
+
+interface Parts {
+  readonly options: EmbeddedOptions;
+  readonly log: Logger;
+  readonly report: (event: ProgressEvent) => void;
+}
+
+async function openPorts({ options, report }: Parts, closers: Closers) {
+  const { data, settings } = options;
+  const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
+  const store = closers.add(await openEmbeddedStore(join(data, "resources.db")));
+  const objects = await openFilesystemStore(join(data, "objects"));
+  const processes = closers.add(await openProcessSupervisor({ folder: join(data, "processes") }));
+  const home = join(data, "home");
+  await mkdir(home, { recursive: true });
+  const builder = closers.add(
+    localBuilder({
+      objects,
+      processes,
+      folder: join(data, "builds"),
+      path: settings.path,
+      // A function runs on the machine's interpreters, not on the one that sless pins for itself.
+      excluded: [join(ROOT, "node_modules")],
+      passThrough: settings.buildEnvironment,
+      clock: systemClock,
+      notice: (message) => report({ step: "notice", message }),
+    }),
+  );
+  const platform = closers.add(
+    processPlatform({
+      folder: data,
+      processes,
+      clock: systemClock,
+      baseEnv: { PATH: settings.path, HOME: home, LANG: "C.UTF-8" },
+      resolveImage: (imageRef) => builder.resolveImage(imageRef),
+      secrets: secretFiles(join(data, "secrets")),
+      host: HOST,
+    }),
+  );
+  return { runtimes, store, objects, builder, platform };
+}
+
+/** A local repository: only the one that this process was started with may be read from the disk. */
+async function openGit(repository: ObjectOf<"Repository">, { repository: { path }, settings }: EmbeddedOptions) {
+  const { url } = repository.spec;
+  if (url !== path) {
+    throw new SlessError("repository_url_invalid", {
+      url,
+      cause: "this server follows only the repository it was started with",
+    });
+  }
+  return openLocalReader({ repository: path, git: await findGit(settings.path) });
+}
+
+type Ports = Awaited<ReturnType<typeof openPorts>>;
+
+async function applyRepository({ repository }: EmbeddedOptions, { store }: Ports): Promise<ObjectKey> {
+  const { name, namespace, path, ref, subPath } = repository;
+  const hasRef = Object.keys(ref).length > 0;
+  await store.apply(
+    {
+      kind: "Repository",
+      metadata: { name, namespace },
+      spec: { url: path, ...(hasRef ? { ref } : {}), ...(subPath ? { path: subPath } : {}) },
+    },
+    { owner: "api" },
+  );
+  return { name, namespace };
+}
+
+function toHeld(repository: ObjectOf<"Repository">) {
+  const { namespace } = repository.metadata;
+  return ({ kind, name, uid }: { kind: Kind; name: string; uid: string }) => ({ ref: { kind, namespace, name }, uid });
+}
+
+interface Idle {
+  idle(): Promise<void>;
+}
+
+/** Waits until everything came to an end; each look is taken when nothing is left to do. */
+async function settled(parts: Ports & { sync: Idle; reconcilers: Idle }, { namespace }: ObjectKey): Promise<void> {
+  const { store, sync, reconcilers, builder, platform } = parts;
+  for (;;) {
+    const changed = Promise.withResolvers<void>();
+    const stops = [builder.onChange(() => changed.resolve()), platform.onChange(() => changed.resolve())];
+    await sync.idle();
+    await reconcilers.idle();
+    const done = await isSettled(store, namespace);
+    if (!done) await changed.promise;
+    for (const stop of stops) stop();
+    if (done) return;
+  }
+}
