@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { ANNOTATIONS, type AnyObject, API_VERSION, DISABLED, refOf, refText } from "../apis/index.ts";
+import { ANNOTATIONS, type AnyObject, API_VERSION, refOf, refText } from "../apis/index.ts";
 import type { Action, FieldChange, Plan } from "./action.ts";
 import type { DesiredObject, DesiredSource, DesiredState } from "./desired-state.ts";
 import { changeClasses, leafChanges } from "./field-changes.ts";
+import { isOff } from "./marks.ts";
 import { orderGone, orderWanted } from "./order-actions.ts";
 
 const NOTHING: Pick<DesiredState, "objects"> = { objects: [] };
@@ -29,7 +30,7 @@ function wantedAction(head: DesiredObject, base: DesiredObject | undefined, isBl
   const ref = refOf(head.intent);
   if (isBlocked) return base ? [{ kind: "leave", ref, live: asLive(base), because: "blocked" }] : [];
   if (base && isEqual(base, head)) return [{ kind: "unchanged", desired: head, live: asLive(base) }];
-  if (isOff(head, ANNOTATIONS.reconcile))
+  if (isOff(head.intent, ANNOTATIONS.reconcile))
     return [{ kind: "leave", ref, ...(base && { live: asLive(base) }), because: "reconcile disabled" }];
   if (!base) return [{ kind: "create", desired: head }];
   const changes = changesOf(base, head);
@@ -42,14 +43,10 @@ function goneAction(base: DesiredObject, head: DesiredState, isBlocked: boolean)
   const live = asLive(base);
   const ref = refOf(live);
   if (isBlocked) return { kind: "leave", ref, live, because: "blocked" };
-  if (isOff(base, ANNOTATIONS.reconcile)) return { kind: "leave", ref, live, because: "reconcile disabled" };
-  if (isOff(base, ANNOTATIONS.prune)) return { kind: "leave", ref, live, because: "prune disabled" };
+  if (isOff(base.intent, ANNOTATIONS.reconcile)) return { kind: "leave", ref, live, because: "reconcile disabled" };
+  if (isOff(base.intent, ANNOTATIONS.prune)) return { kind: "leave", ref, live, because: "prune disabled" };
   if (head.blocksPruning) return { kind: "hold", live, because: "diagnostics" };
   return { kind: "delete", live, allowedBy: "guard" };
-}
-
-function isOff({ intent }: DesiredObject, annotation: string): boolean {
-  return intent.metadata.annotations?.[annotation] === DISABLED;
 }
 
 function isEqual(base: DesiredObject, head: DesiredObject): boolean {

@@ -1,22 +1,13 @@
-import {
-  ANNOTATIONS,
-  type AnyObject,
-  DISABLED,
-  ENABLED,
-  HELD,
-  isDeletionApproved,
-  LABELS,
-  ownerUidOf,
-  refOf,
-  refText,
-} from "../apis/index.ts";
+import { ANNOTATIONS, type AnyObject, ENABLED, ownerUidOf, refOf, refText } from "../apis/index.ts";
 import type { Action, Plan } from "./action.ts";
 import { type Applier, appliedHash } from "./applied-intent.ts";
-import { type DeletionGuard, isWithinGuard } from "./deletion-guard.ts";
+import type { DeletionGuard } from "./deletion-guard.ts";
 import type { DesiredObject, DesiredState } from "./desired-state.ts";
 import { changeClasses, drifts, fieldChanges, isAdoptable } from "./field-changes.ts";
+import { isMarked, isOff } from "./marks.ts";
 import { rivalOf } from "./name-clashes.ts";
 import { orderGone, orderWanted } from "./order-actions.ts";
+import { planDeletions } from "./plan-deletions.ts";
 
 /** What a plan is made for: a Repository's own settings. */
 export interface PlannedRepository extends Applier {
@@ -33,49 +24,20 @@ export interface PlanRequest {
   isRepositoryAlive(uid: string): boolean;
 }
 
-export type Planner = (request: PlanRequest) => Plan;
-
 /** What must be done so that the live objects are what the revision wants (design §2, §4). Pure. */
 export function planChanges(request: PlanRequest): Plan {
   return planWith(request, { isKnownEqual: () => false, remember: () => {}, hashOf: appliedHash });
 }
 
-/**
- * A `planChanges` that remembers which desired object (by identity) was equal to which version of a live one, and
- * does not compare the two again. One per Repository; what it remembers goes with the desired objects.
- */
-export function createPlanner(): Planner {
-  const equal = new WeakMap<DesiredObject, { uid: string; version: string; applier: string }>();
-  const hashes = new WeakMap<DesiredObject, { hash: string; applier: string }>();
-  return (request) => {
-    const { uid, s3Bucket } = request.repository;
-    const applier = `${uid} ${s3Bucket ?? ""}`;
-    return planWith(request, {
-      isKnownEqual(desired, live) {
-        const known = equal.get(desired);
-        const { uid, resourceVersion } = live.metadata;
-        return known?.version === resourceVersion && known.uid === uid && known.applier === applier;
-      },
-      remember: (desired, { metadata }) =>
-        equal.set(desired, { uid: metadata.uid, version: metadata.resourceVersion, applier }),
-      hashOf(desired) {
-        const known = hashes.get(desired);
-        if (known?.applier === applier) return known.hash;
-        const hash = appliedHash(desired, request.repository);
-        hashes.set(desired, { hash, applier });
-        return hash;
-      },
-    });
-  };
-}
-
-interface Memory {
+/** What a planner knows from earlier plans; `planChanges` knows nothing. */
+export interface Memory {
   isKnownEqual(desired: DesiredObject, live: AnyObject): boolean;
   remember(desired: DesiredObject, live: AnyObject): void;
   hashOf(desired: DesiredObject, applier: Applier): string;
 }
 
-function planWith(request: PlanRequest, memory: Memory): Plan {
+/** `planChanges` with a memory. */
+export function planWith(request: PlanRequest, memory: Memory): Plan {
   const { desired, live, repository } = request;
   const gone = new Map(live.map((object) => [refText(refOf(object)), object]));
   const wanted = desired.objects.map((object) => {
@@ -98,22 +60,9 @@ function planWith(request: PlanRequest, memory: Memory): Plan {
 
 type Deletion = Extract<Action, { kind: "delete" }>;
 
-function isHeld({ metadata }: AnyObject): boolean {
-  return metadata.labels?.[LABELS.deletion] === HELD;
-}
-
-/** Held or approved for deletion, by us or by whoever approved. */
-function isMarked(object: AnyObject): boolean {
-  return isHeld(object) || object.metadata.annotations?.[ANNOTATIONS.deletionApproved] !== undefined;
-}
-
 function blockedActions(live: AnyObject | undefined, repository: PlannedRepository): Action[] {
   if (!live || ownerUidOf(live) !== repository.uid) return [];
   return [{ kind: "leave", ref: refOf(live), live, because: "blocked" }];
-}
-
-function isOff(object: { metadata: { annotations?: Record<string, string> } }, annotation: string): boolean {
-  return object.metadata.annotations?.[annotation] === DISABLED;
 }
 
 /** @param gone live objects that the revision does not want; a rival that it wanted too would be blocked. */
@@ -158,41 +107,4 @@ function difference(desired: DesiredObject, live: AnyObject, applier: Applier, d
   const changes = fieldChanges(desired, live, applier, { dropped });
   const before = live.metadata.annotations?.[ANNOTATIONS.dependenciesDigest];
   return { changes, classes: changeClasses(changes, before, desired.source?.dependenciesDigest) };
-}
-
-/** What becomes of live objects that the revision does not want; those of others, and those that go already, are nothing to us. */
-function planDeletions(gone: readonly AnyObject[], request: PlanRequest): Action[] {
-  const { desired, live, repository } = request;
-  const isOurs = (object: AnyObject) => ownerUidOf(object) === repository.uid && !object.metadata.deletionTimestamp;
-  const actions: Action[] = [];
-  const unapproved: AnyObject[] = [];
-  let approved = 0;
-  for (const object of gone.filter(isOurs)) {
-    const because = whyNotDeleted(object, desired, repository);
-    if (because === "diagnostics") actions.push({ kind: "hold", live: object, because });
-    else if (because) actions.push({ kind: "leave", ref: refOf(object), live: object, because });
-    else if (isDeletionApproved(object, repository.uid)) {
-      approved += 1;
-      actions.push({ kind: "delete", live: object, allowedBy: "approval" });
-    } else unapproved.push(object);
-  }
-  if (unapproved.length === 0) return actions;
-  const owned = live.filter(isOurs).length - approved;
-  const deletions = { count: unapproved.length, wereHeld: unapproved.some(isHeld) };
-  const isAllowed = isWithinGuard(deletions, owned, repository.guard);
-  for (const object of unapproved)
-    actions.push(
-      isAllowed
-        ? { kind: "delete", live: object, allowedBy: "guard" }
-        : { kind: "hold", live: object, because: "guard" },
-    );
-  return actions;
-}
-
-function whyNotDeleted(object: AnyObject, desired: DesiredState, repository: PlannedRepository) {
-  if (desired.blocked.has(refText(refOf(object)))) return "blocked";
-  if (isOff(object, ANNOTATIONS.reconcile)) return "reconcile disabled";
-  if (isOff(object, ANNOTATIONS.prune)) return "prune disabled";
-  if (!repository.prune) return "prune off";
-  return desired.blocksPruning ? "diagnostics" : undefined;
 }

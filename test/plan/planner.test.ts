@@ -52,6 +52,37 @@ it("writes objects again when the bucket of the object store changes", () => {
   expect(plan(moved).actions.map(toLine)).toEqual(["update Function/default/a (s3Bucket unset → new)"]);
 });
 
+it("sees what changed after a plan with nothing to do, and only that", () => {
+  const plan = createPlanner();
+  const desired = [fn("a"), fn("b")];
+  const live = [...desired.map((object) => ours(object)), theirs(fn("z"))];
+  const lines = (...args: Parameters<typeof request>) =>
+    plan(request(...args))
+      .actions.filter(({ kind }) => kind !== "unchanged")
+      .map(toLine);
+  expect(lines(desired, live)).toEqual([]);
+  expect(lines([...desired], [...live])).toEqual([]);
+  expect(lines([desired[0]!, fn("b", { memoryMB: 256 })], live)).toEqual([
+    "update Function/default/b (memoryMB 128 → 256)",
+  ]);
+  expect(lines(desired, live)).toEqual([]);
+  expect(lines([...desired, fn("c")], live)).toEqual(["create Function/default/c"]);
+  expect(lines(desired.slice(1), live)).toEqual(["delete Function/default/a"]);
+  expect(lines(desired, live, { blocked: new Set(["Function/default/a"]) })).toEqual([
+    "leave Function/default/a (its manifest or source is faulty)",
+  ]);
+  expect(lines(desired, live.slice(1))).toEqual(["create Function/default/a"]);
+});
+
+it("a plan with nothing to do carries the revision that was asked for", () => {
+  const plan = createPlanner();
+  const desired = [fn("a")];
+  const live = [ours(desired[0]!)];
+  plan(request(desired, live));
+  const next = plan(request(desired, live, { revision: "main@sha1:next" }));
+  expect(next).toMatchObject({ revision: "main@sha1:next", actions: [{ kind: "unchanged" }] });
+});
+
 it("does not compare what it has compared before", () => {
   const plan = createPlanner();
   const desired = [fn("a")];
@@ -65,6 +96,7 @@ it("does not compare what it has compared before", () => {
     },
   });
   expect(kinds(plan(request(desired, [watched])))).toEqual(["unchanged"]);
+  expect(kinds(plan(request([...desired, fn("b")], [watched])))).toEqual(["unchanged", "create"]);
   expect(reads).toBe(0);
 });
 
