@@ -1,12 +1,8 @@
-import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
-import { promisify } from "node:util";
-import { gitEnvironment } from "./git-environment.ts";
+import { isGitSince } from "./git-version.ts";
 
-const execFileAsync = promisify(execFile);
-const START_MAX_MS = 5_000;
-/** `--end-of-options` and what else is asked of it. */
+/** Older ones are not tried. */
 const OLDEST = [2, 25] as const;
 
 /**
@@ -17,7 +13,7 @@ export async function findGit(path: string | undefined): Promise<string | undefi
   const name = process.platform === "win32" ? "git.exe" : "git";
   for (const folder of (path ?? "").split(delimiter).filter(isAbsolute)) {
     const git = join(folder, name);
-    if ((await isExecutable(git)) && (await isNewEnough(git))) return git;
+    if ((await isExecutable(git)) && (await isGitSince(git, ...OLDEST))) return git;
   }
   return undefined;
 }
@@ -27,15 +23,4 @@ async function isExecutable(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function isNewEnough(git: string): Promise<boolean> {
-  try {
-    const { stdout } = await execFileAsync(git, ["version"], { env: gitEnvironment(git), timeout: START_MAX_MS });
-    const [, major, minor] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
-    if (major === undefined || minor === undefined) return false;
-    return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
-  } catch {
-    return false;
-  }
 }

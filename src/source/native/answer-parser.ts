@@ -1,4 +1,4 @@
-/** One answer of `git cat-file`: the words of its first line, and with `--batch` the object's bytes. */
+/** One answer of `git cat-file`: the words of its first line, and the object's bytes where they were asked for. */
 export interface Answer {
   readonly words: readonly string[];
   readonly content: Uint8Array | undefined;
@@ -7,15 +7,14 @@ export interface Answer {
 const HEADER_MAX_BYTES = 4096;
 
 /**
- * Takes the output of `git cat-file --batch` (`withContent`) or `--batch-check` apart in one pass, however it is cut
- * into chunks. Contents are copied once, so that a small object does not keep its chunk alive.
+ * Takes the output of a batch of `git cat-file` apart in one pass, however it is cut into chunks. Contents are copied
+ * once, so that a small object does not keep its chunk alive.
  *
- * @returns a function that takes the next chunk; it throws on output that no git writes, or on an object of more than
- *   `maxBytes`.
+ * @param options.maxBytes of the next object; undefined when its content does not follow
+ * @returns a function that takes the next chunk; it throws on output that no git writes, or on a larger object
  */
 export function answerParser(options: {
-  readonly withContent: boolean;
-  readonly maxBytes: () => number;
+  readonly maxBytes: () => number | undefined;
   readonly onAnswer: (answer: Answer) => void;
 }): (chunk: Buffer) => void {
   let header = Buffer.alloc(0);
@@ -34,9 +33,10 @@ export function answerParser(options: {
     if (header.length > 0) header = Buffer.alloc(0);
     words = line.split(" ");
     const size = Number(words[2]);
-    if (!options.withContent || words.length !== 3 || !Number.isSafeInteger(size)) {
+    const maxBytes = options.maxBytes();
+    if (maxBytes === undefined || words.length !== 3 || !Number.isSafeInteger(size)) {
       options.onAnswer({ words, content: undefined });
-    } else if (size > options.maxBytes()) {
+    } else if (size > maxBytes) {
       throw new Error(`an object has ${size} bytes`);
     } else {
       content = new Uint8Array(size);

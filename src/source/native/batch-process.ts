@@ -6,6 +6,7 @@ export interface BatchProcess {
   /**
    * Asks for each id and gives its answer to `visit`, in order.
    *
+   * @param maxBytes of one object; without it contents are not asked for
    * @throws CatFileFailure when it died twice at the same id, was silent, or said what no git says
    */
   ask(ids: readonly string[], visit: (id: string, answer: Answer) => void, maxBytes?: number): Promise<void>;
@@ -37,7 +38,7 @@ export function openBatchProcess(options: CatFileOptions): BatchProcess {
     return started;
   }
 
-  async function askAll(ids: readonly string[], visit: (id: string, answer: Answer) => void, maxBytes: number) {
+  async function askAll(ids: readonly string[], visit: (id: string, answer: Answer) => void, maxBytes?: number) {
     let from = 0;
     let attempts = 0;
     while (from < ids.length) {
@@ -54,7 +55,7 @@ export function openBatchProcess(options: CatFileOptions): BatchProcess {
 
   const stop = async () => running?.stop();
   return {
-    ask: (ids, visit, maxBytes = Number.POSITIVE_INFINITY) => inTurn(() => askAll(ids, visit, maxBytes)),
+    ask: (ids, visit, maxBytes) => inTurn(() => askAll(ids, visit, maxBytes)),
     restart: () => inTurn(stop),
     close: () => {
       isClosed = true;

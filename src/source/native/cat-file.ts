@@ -3,11 +3,12 @@ import { parse } from "node:path";
 import { messageOf } from "../../errors/index.ts";
 import { gitEnvironment } from "../git-environment.ts";
 import { type Answer, answerParser } from "./answer-parser.ts";
+import type { CatFileDialect } from "./cat-file-dialect.ts";
 
 export interface CatFileOptions {
   readonly git: string;
   readonly gitDir: string;
-  readonly mode: "--batch" | "--batch-check";
+  readonly dialect: CatFileDialect;
   /** How long git may say nothing while it owes an answer. */
   readonly silenceMaxMs: number;
 }
@@ -28,8 +29,8 @@ export class CatFileFailure extends Error {
 export interface CatFileRequest {
   readonly ids: readonly string[];
   readonly visit: (id: string, answer: Answer) => void;
-  /** Of one object. */
-  readonly maxBytes: number;
+  /** Of one object; undefined asks for types and sizes only. */
+  readonly maxBytes: number | undefined;
 }
 
 /** How far a request came. */
@@ -48,8 +49,8 @@ const STDERR_KEPT = 2000;
 const STOP_MAX_MS = 2_000;
 
 /** @param onEnd called once, when it takes no more requests */
-export function startCatFile({ git, gitDir, mode, silenceMaxMs }: CatFileOptions, onEnd: () => void): CatFile {
-  const child = spawn(git, [`--git-dir=${gitDir}`, "cat-file", mode], {
+export function startCatFile({ git, gitDir, dialect, silenceMaxMs }: CatFileOptions, onEnd: () => void): CatFile {
+  const child = spawn(git, [`--git-dir=${gitDir}`, "cat-file", ...dialect.options], {
     // Not the repository: it may be gone, and must not be held.
     cwd: parse(gitDir).root,
     env: gitEnvironment(git),
@@ -87,7 +88,7 @@ export function startCatFile({ git, gitDir, mode, silenceMaxMs }: CatFileOptions
     if (current.answered === current.ids.length) settle();
   }
 
-  const take = answerParser({ withContent: mode === "--batch", maxBytes: () => current?.maxBytes ?? 0, onAnswer });
+  const take = answerParser({ maxBytes: () => current?.maxBytes, onAnswer });
   child.stdout.on("data", (chunk: Buffer) => {
     if (isOver) return;
     try {
@@ -117,7 +118,7 @@ export function startCatFile({ git, gitDir, mode, silenceMaxMs }: CatFileOptions
         };
         current = asked;
         watch();
-        child.stdin.write(`${request.ids.join("\n")}\n`);
+        child.stdin.write(dialect.write(request.ids, request.maxBytes !== undefined));
       }),
     stop: () => stopChild(child),
   };

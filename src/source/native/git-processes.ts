@@ -1,10 +1,12 @@
 import { SlessError } from "../../errors/index.ts";
 import { findGitDirectory, type GitDirectory } from "../git-directory.ts";
 import type { ObjectId } from "../git-reader.ts";
+import { isGitSince } from "../git-version.ts";
 import { closedReader, objectMissing } from "../read-all.ts";
 import type { Answer } from "./answer-parser.ts";
 import { type BatchProcess, openBatchProcess } from "./batch-process.ts";
 import { CatFileFailure } from "./cat-file.ts";
+import { type CatFileDialect, CHECKS, COMMANDS, COMMANDS_SINCE, CONTENTS } from "./cat-file-dialect.ts";
 import { type GitRun, runGit } from "./run-git.ts";
 
 export interface NativeReaderOptions {
@@ -37,21 +39,28 @@ const SILENCE_MAX_MS = 30_000;
 /** @throws SlessError `repository_unreachable`, `repository_unsupported`, as all its functions do; also `object_missing` */
 export async function openGitProcesses(options: NativeReaderOptions): Promise<GitProcesses> {
   const { repository, git, silenceMaxMs = SILENCE_MAX_MS } = options;
-  const open = ({ gitDir }: GitDirectory) => {
-    const openOne = (mode: "--batch" | "--batch-check") => openBatchProcess({ git, gitDir, mode, silenceMaxMs });
-    return { gitDir, contents: openOne("--batch"), checks: openOne("--batch-check") };
-  };
-  let batches = open(await findGitDirectory(repository));
+  let at = await findGitDirectory(repository);
+  const hasCommands = await isGitSince(git, ...COMMANDS_SINCE);
+  let batches = openBatches();
   let isClosed = false;
+
+  function openBatches(): { contents: BatchProcess; checks: BatchProcess } {
+    const open = (dialect: CatFileDialect) => openBatchProcess({ git, gitDir: at.gitDir, dialect, silenceMaxMs });
+    if (!hasCommands) return { contents: open(CONTENTS), checks: open(CHECKS) };
+    const both = open(COMMANDS);
+    return { contents: both, checks: both };
+  }
 
   const closeBatches = ({ contents, checks }: typeof batches) => Promise.all([contents.close(), checks.close()]);
 
   async function place(): Promise<GitDirectory> {
     const found = await findGitDirectory(repository);
     if (isClosed) throw closedReader(repository);
-    if (found.gitDir !== batches.gitDir) {
+    const hasMoved = found.gitDir !== at.gitDir;
+    at = found;
+    if (hasMoved) {
       const old = batches;
-      batches = open(found);
+      batches = openBatches();
       await closeBatches(old);
     }
     return found;
@@ -59,7 +68,8 @@ export async function openGitProcesses(options: NativeReaderOptions): Promise<Gi
 
   return {
     place,
-    contents: (ids, visit, maxBytes) => askTwice(repository, batches.contents, ids, visit, maxBytes),
+    contents: (ids, visit, maxBytes = Number.POSITIVE_INFINITY) =>
+      askTwice(repository, batches.contents, ids, visit, maxBytes),
     checks: (ids, visit) => askTwice(repository, batches.checks, ids, visit),
     run: ({ gitDir }, args) => runGit(git, gitDir, args, silenceMaxMs),
     async close() {

@@ -12,8 +12,8 @@ const METADATA_MAX_BYTES = 64 << 20;
 const EXPRESSION_MAX_LENGTH = 1000;
 
 /**
- * A GitReader over `git cat-file`: one long-lived process for contents and one for sizes, started when first needed
- * and started anew when they die. Close it, or they stay.
+ * A GitReader over one long-lived `git cat-file` (two with a git before 2.36), started when first needed and started
+ * anew when it dies. Close it, or it stays.
  *
  * @throws SlessError `repository_unreachable`, `repository_unsupported`
  */
@@ -58,7 +58,7 @@ export async function openNativeReader(options: NativeReaderOptions): Promise<Gi
     mergeBase,
     trees: (ids) => readAll(repository, ids, metadata, toTree),
     sizes: (ids) => readAll(repository, ids, git.checks, toSize),
-    blobs: (ids) => readAll(repository, ids, git.contents, toContent),
+    blobs: (ids) => readAll(repository, ids, (wanted, visit) => git.contents(wanted, visit), toContent),
     close: git.close,
   };
 }

@@ -45,12 +45,22 @@ async function blobsOf({ repository, reader }: Awaited<ReturnType<typeof opened>
 }
 
 describe("processes", () => {
-  it("are two per repository however much is read, and end with the reader", async () => {
+  it("are one per repository however much is read, and end with the reader", async () => {
     const both = await opened();
     for (let round = 0; round < 3; round++) await blobsOf(both);
-    expect(await processesOf(both.repository.dir)).toHaveLength(2);
+    expect(await processesOf(both.repository.dir)).toHaveLength(1);
     await both.reader.close();
     expect(await processesOf(both.repository.dir)).toEqual([]);
+  });
+
+  it("of a git before 2.36 are two, and answer the same", async () => {
+    const old = '[ "$1" = version ] && exec echo git version 2.30.2; exec "$REAL" "$@"';
+    const both = await opened(many, { git: await fakeGit(old) });
+    for (let round = 0; round < 2; round++) await blobsOf(both);
+    expect(await processesOf(both.repository.dir)).toHaveLength(2);
+    const missing = expect.objectContaining({ code: "object_missing" });
+    await expect(both.reader.sizes(["3".repeat(40)])).rejects.toThrow(missing);
+    await expect(both.reader.blobs(["3".repeat(40)])).rejects.toThrow(missing);
   });
 
   it("that are killed between requests are started anew", async () => {
@@ -87,7 +97,9 @@ describe("processes", () => {
 
   it("that say nothing are ended, and the next request is answered", async () => {
     const flag = join(await temporaryFolder(), "answered");
-    const hanging = await fakeGit(`[ -e ${flag} ] || { touch ${flag}; exec sleep 1000; }; exec "$REAL" "$@"`);
+    const hanging = await fakeGit(
+      `[ "$1" = version -o -e ${flag} ] || { touch ${flag}; exec sleep 1000; }; exec "$REAL" "$@"`,
+    );
     const { reader, repository } = await opened({ a: "1" }, { git: hanging, silenceMaxMs: 200 });
     const silent = expect.objectContaining({ code: "repository_unreachable", message: expect.stringMatching("0.2 s") });
     await expect(reader.resolve({})).rejects.toThrow(silent);
