@@ -4,9 +4,7 @@ import { reset } from "./call.mjs";
 import { contextOf } from "./context.mjs";
 import { decodeEvent, InvalidEvent } from "./event.mjs";
 import { writeError } from "./log.mjs";
-import { chunkBytes, chunkType, toAnswer } from "./result.mjs";
-
-const BODYLESS = new Set([204, 304]);
+import { BODYLESS, chunkBytes, chunkType, toAnswer } from "./result.mjs";
 
 /** Ends when the call is answered or its client gone; throws nothing. */
 export async function answerCall(call, { settings, handler, beforeBody, isDraining }) {

@@ -10,6 +10,7 @@ const FRAMING = new Set([
   "trailer",
   "te",
 ]);
+export const BODYLESS = new Set([204, 304]);
 const JSON_TYPE = "application/json";
 const TEXT = "text/plain; charset=utf-8";
 const OCTETS = "application/octet-stream";
@@ -35,7 +36,8 @@ function fromMap(result) {
   const status = statusOf(result.statusCode);
   const headers = headersOf(result.headers ?? {});
   const { type, ...content } = encode(result.isBase64Encoded ? fromBase64(result.body) : result.body);
-  if (type && !headers.some(([name]) => name === "content-type")) headers.push(["content-type", type]);
+  if (type && !BODYLESS.has(status) && !headers.some(([name]) => name === "content-type"))
+    headers.push(["content-type", type]);
   if (content.body === undefined && content.chunks === undefined) content.body = Buffer.alloc(0);
   return { status, headers, ...content };
 }

@@ -59,6 +59,7 @@ async function readRuntime(root: string, name: string, text: string): Promise<Ru
     install: file.install ?? [],
     ...(file.build && { build: file.build }),
     ...(file.linkDeps !== undefined && { linkDeps: file.linkDeps }),
+    ...(file.imageFiles && { imageFiles: file.imageFiles }),
     handlerExtensions: file.handlerExtensions,
     start: { command: file.start.command, env: file.start.env ?? {} },
     buildEnv: file.buildEnv ?? {},

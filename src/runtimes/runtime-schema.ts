@@ -32,6 +32,7 @@ export const RuntimeFileSchema = Type.Object(
     ),
     build: Type.Optional(Type.Object({ command: Command }, closed)),
     linkDeps: Type.Optional(FileName),
+    imageFiles: Type.Optional(Type.Record(FileName, Type.String())),
     handlerExtensions: Type.Array(Type.String({ pattern: "^\\.[a-z0-9]+$" }), { minItems: 1 }),
     start: Type.Object({ command: Command, env: Type.Optional(Env) }, closed),
     buildEnv: Type.Optional(Env),

@@ -31,6 +31,11 @@ export interface Runtime {
    * (`node_modules`: ES modules look for packages nowhere else).
    */
   readonly linkDeps?: string;
+  /**
+   * Small files by name that the image must hold beside `source/` (`package.json`: without it the folders above the
+   * image would decide whether a `.js` is an ES module).
+   */
+  readonly imageFiles?: Readonly<Record<string, string>>;
   /** Extensions of handler files, best first (`.py`; `.js`, `.mjs`, `.cjs`): `handler.handle` needs `handler` + one of them. */
   readonly handlerExtensions: readonly string[];
   /** Starts the server with `{source}` as its working directory. `env` stands below the user's own variables. */

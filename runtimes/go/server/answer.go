@@ -68,7 +68,7 @@ func (server *server) prepare(ctx context.Context, guarded *guardedWriter, r *ht
 			return nil, nil
 		}, nil
 	}
-	body, err := readAll(r)
+	body, err := readAll(guarded.under, r, call)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +91,8 @@ func (server *server) refuseEvent(w http.ResponseWriter, call *call, err error) 
 		call.fail(w, http.StatusBadRequest, "invalid_event", invalid.message)
 	case errors.As(err, &tooLarge):
 		w.Header().Set("connection", "close")
+		// Some of what still comes is taken, so that the client reads the answer rather than a reset; then no more.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 		message := fmt.Sprintf("The body is larger than %d bytes; send less.", tooLarge.Limit)
 		call.fail(w, http.StatusRequestEntityTooLarge, "body_too_large", message)
 	case !call.expires.IsZero() && !time.Now().Before(call.expires):
@@ -139,12 +141,11 @@ func (server *server) send(ctx context.Context, w http.ResponseWriter, r *http.R
 		server.sendStream(ctx, w, r, call, made)
 		return
 	}
-	isBodyless := made.status == http.StatusNoContent || made.status == http.StatusNotModified
-	if !isBodyless {
+	if !isBodyless(made.status) {
 		w.Header().Set("content-length", strconv.Itoa(len(made.body)))
 	}
 	w.WriteHeader(made.status)
-	if !isBodyless {
+	if !isBodyless(made.status) {
 		_, _ = w.Write(made.body)
 	}
 }
@@ -158,34 +159,70 @@ func (server *server) sendStream(ctx context.Context, w http.ResponseWriter, r *
 	if r.Method == http.MethodHead {
 		return
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(call.expires)
-	buffer := make([]byte, 32<<10)
+	chunks := readChunks(ctx, made.stream)
 	for {
-		count, err := made.stream.Read(buffer)
-		if ctx.Err() != nil {
-			writeError(call.requestID, "the answer was cut off: "+ctx.Err().Error()+" (function_timeout)", "")
-			panic(http.ErrAbortHandler)
-		}
-		if count > 0 {
-			if _, failed := w.Write(buffer[:count]); failed != nil {
+		select {
+		case chunk, open := <-chunks:
+			if !open {
+				return
+			}
+			if chunk.err != nil {
+				writeError(call.requestID, "the handler's stream failed (handler_error)", chunk.err.Error())
 				panic(http.ErrAbortHandler)
 			}
-			_ = control.Flush()
-		}
-		if err == io.EOF {
-			return
-		}
-		if err != nil {
-			writeError(call.requestID, "the handler's stream failed (handler_error)", err.Error())
+			if _, err := w.Write(chunk.bytes); err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			_ = http.NewResponseController(w).Flush()
+		case <-server.replaced:
 			panic(http.ErrAbortHandler)
+		case <-r.Context().Done():
+			panic(http.ErrAbortHandler)
+		case <-ctx.Done():
+			server.expire(w, call)
 		}
+	}
+}
+
+type chunk struct {
+	bytes []byte
+	err   error
+}
+
+// readChunks reads in a goroutine of its own, because a reader may wait for ever.
+func readChunks(ctx context.Context, stream io.Reader) <-chan chunk {
+	chunks := make(chan chunk)
+	go func() {
+		defer close(chunks)
+		for {
+			buffer := make([]byte, 32<<10)
+			count, err := stream.Read(buffer)
+			if count > 0 && !sendChunk(ctx, chunks, chunk{bytes: buffer[:count]}) || err == io.EOF {
+				return
+			}
+			if err != nil {
+				sendChunk(ctx, chunks, chunk{err: err})
+				return
+			}
+		}
+	}()
+	return chunks
+}
+
+func sendChunk(ctx context.Context, chunks chan<- chunk, one chunk) bool {
+	select {
+	case chunks <- one:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
 // timeOut ends a call at its deadline; a handler that then does not stop makes the replica be replaced.
 func (server *server) timeOut(w http.ResponseWriter, call *call) {
 	server.watch(call)
+	// A handler that still reads the body is let go.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 	server.expire(w, call)
 }
 

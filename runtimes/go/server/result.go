@@ -125,7 +125,7 @@ func fromMap(result interface{}, parts *statusParts) (answer, error) {
 	if err != nil {
 		return made, err
 	}
-	if contentType != "" && made.header.Get("content-type") == "" {
+	if contentType != "" && !isBodyless(made.status) && made.header.Get("content-type") == "" {
 		made.header.Set("content-type", contentType)
 	}
 	return made, nil
@@ -180,6 +180,10 @@ func ownBody(result interface{}) (interface{}, bool) {
 		return content, true
 	}
 	return nil, false
+}
+
+func isBodyless(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 func addHeader(header http.Header, name string, value json.RawMessage) error {

@@ -82,9 +82,10 @@ func (server *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call := &call{requestID: requestID(r), timeout: server.timeout(r), done: make(chan struct{})}
 	if call.timeout > 0 {
 		call.expires = time.Now().Add(call.timeout)
-		// A body that does not come is no reason to wait beyond the deadline.
-		_ = http.NewResponseController(w).SetReadDeadline(call.expires)
-		defer http.NewResponseController(w).SetReadDeadline(time.Time{})
+		// A client that does not take its answer is no reason to wait beyond the deadline.
+		control := http.NewResponseController(w)
+		_ = control.SetWriteDeadline(call.expires.Add(grace))
+		defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	}
 	w.Header().Set("x-request-id", call.requestID)
 	server.answerCall(w, r, call)
@@ -114,13 +115,23 @@ func requestID(r *http.Request) string {
 	return text
 }
 
-func readAll(r *http.Request) ([]byte, error) {
-	if r.ContentLength > 0 {
-		body := make([]byte, r.ContentLength)
-		_, err := io.ReadFull(r.Body, body)
-		return body, err
+// readAll waits for the body no longer than the call's deadline. After a failure the connection's read deadline stays
+// over, so that the server does not wait for the rest of the body either.
+func readAll(w http.ResponseWriter, r *http.Request, call *call) (body []byte, err error) {
+	control := http.NewResponseController(w)
+	if !call.expires.IsZero() {
+		_ = control.SetReadDeadline(call.expires)
 	}
-	return io.ReadAll(r.Body)
+	if r.ContentLength > 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, body)
+	} else {
+		body, err = io.ReadAll(r.Body)
+	}
+	if err == nil {
+		_ = control.SetReadDeadline(time.Time{})
+	}
+	return body, err
 }
 
 // requestWithBody is the request for the handler: its body can be read although the event was made of it.

@@ -7,6 +7,7 @@ TOKEN = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS
 # What frames the answer belongs to the server.
 FRAMING = {"connection", "content-length", "transfer-encoding", "keep-alive", "upgrade", "trailer", "te"}
 
+BODYLESS = (204, 304)
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 OCTETS = "application/octet-stream"
@@ -45,7 +46,7 @@ def _from_map(result):
     if result.get("isBase64Encoded"):
         body = _from_base64(body)
     body, content_type, streamed = _encode(body)
-    if content_type and not any(name == "content-type" for name, _ in headers):
+    if content_type and status not in BODYLESS and not any(name == "content-type" for name, _ in headers):
         headers.append(("content-type", content_type))
     return Answer(status, headers, b"" if body is None else body, streamed)
 

@@ -13,11 +13,13 @@ from .context import Context, RequestInfo
 from .event import InvalidEvent, decode_event, parse_form
 from .http1 import BadRequest, Connection
 from .invoke import Invoker
-from .result import chunk_bytes, chunk_type, to_answer
+from .result import BODYLESS, chunk_bytes, chunk_type, to_answer
+from .settings import refuse
 
 HEALTH = b'{"status":"ok"}'
 ID_CHARS = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:/+="
 EXIT_TERMINATED = 143
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Server:
@@ -32,12 +34,10 @@ class Server:
     def serve(self):
         """Listens until SIGTERM; returns after the calls in flight have ended."""
         signals = _signal_pipe()
-        listener = socket.create_server(
-            (self._settings.host, self._settings.port), family=_family(self._settings.host), backlog=1024
-        )
+        listener = _listen(self._settings.host, self._settings.port)
         threading.Thread(target=self._accept, args=(listener,), daemon=True, name="sless-accept").start()
         _notify(self._settings.notify_fd, listener.getsockname()[1])
-        os.read(signals, 1)
+        _wait_for_end_signal(signals)
         self._drain(listener, signals)
 
     def _accept(self, listener):
@@ -162,7 +162,7 @@ class Server:
     def _send(self, connection, head, status, headers, body, request_id=None):
         keep_alive = head.keeps_alive and not self._draining
         own = [] if request_id is None else [("x-request-id", request_id)]
-        if status in (204, 304):
+        if status in BODYLESS:
             body = b""
         elif body is not None:
             own.append(("content-length", str(len(body))))
@@ -178,7 +178,7 @@ class Server:
             chunks.close()
             return False
         call.streaming = True
-        if first is None or call.head.method == "HEAD" or answer.status in (204, 304):
+        if first is None or call.head.method == "HEAD" or answer.status in BODYLESS:
             chunks.close()
             body = None if call.head.method == "HEAD" else b""
             return self._send(call.connection, call.head, answer.status, answer.headers, body, call.request_id)
@@ -220,8 +220,12 @@ def _request_id(head):
     return text if usable else uuid.uuid4().hex
 
 
-def _family(host):
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
+def _listen(host, port):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        refuse(f"port {port} cannot be listened on: {error.strerror}")
 
 
 def _notify(fd, port):
@@ -231,17 +235,20 @@ def _notify(fd, port):
 
 
 def _signal_pipe():
-    """A pipe with a byte per SIGTERM or SIGINT: Python runs signal handlers in the main thread, which reads it."""
+    """A pipe with a byte per signal: the system writes it, whichever thread the signal reaches."""
     reader, writer = os.pipe()
-
-    def tell(_number, _frame):
-        os.write(writer, b"T")
-
-    signal.signal(signal.SIGTERM, tell)
-    signal.signal(signal.SIGINT, tell)
+    os.set_blocking(writer, False)
+    for number in END_SIGNALS:
+        signal.signal(number, lambda _number, _frame: None)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     return reader
 
 
-def _exit_on_second_signal(signals):
-    os.read(signals, 1)
+def _wait_for_end_signal(reader):
+    while os.read(reader, 1)[0] not in END_SIGNALS:
+        pass
+
+
+def _exit_on_second_signal(reader):
+    _wait_for_end_signal(reader)
     exit_now(EXIT_TERMINATED)

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, stat, symlink } from "node:fs/promises";
+import { mkdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
 import type { LogFile } from "../../processes/index.ts";
@@ -48,6 +48,7 @@ export async function buildImage(build: ImageBuild, deps: ImageDeps): Promise<Im
     await unpackArchive(await readSource(build.request, deps.objects), source, deps.limits);
     await checkHandlerFile(source, build.request.entrypoint, build.request.runtime);
     const dependencies = await linkDependencies(draft, source, build, deps);
+    await writeImageFiles(draft, build.request.runtime.imageFiles ?? {});
     await compile(draft, source, build, deps);
     build.signal.throwIfAborted();
     const record: ImageRecord = {
@@ -91,6 +92,10 @@ async function linkDependencies(
     await symlink(join("deps", linked), join(draft, linked));
   }
   return dependencies.key;
+}
+
+async function writeImageFiles(draft: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(draft, name), text);
 }
 
 async function compile(

@@ -1,0 +1,173 @@
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { act, send } from "./exchange.ts";
+import { hasWritten, type Image } from "./replica.ts";
+import type { Subject } from "./subject.ts";
+
+/** Start, end, and the single run of a job. */
+export function lifeCases(subject: Subject): void {
+  drainCases(subject);
+  parentCases(subject);
+  jobCases(subject);
+  loadCases(subject);
+}
+
+function drainCases(subject: Subject): void {
+  it("SIGTERM lets the calls in flight end, takes no more, and exits with 0", async () => {
+    const replica = await subject.start();
+    const idle = connect(replica.port, "127.0.0.1");
+    await once(idle, "connect");
+    const call = act(replica.origin, "sleep", { ms: 700 }, { headers: { connection: "keep-alive" } });
+    await hasWritten(replica.stdout, "asleep");
+    replica.process.kill("SIGTERM");
+    await eventually(
+      "it refuses",
+      () =>
+        send(replica.origin).then(
+          () => "taken",
+          () => "refused",
+        ),
+      (seen) => seen === "refused",
+    );
+    const reply = await call;
+    expect([reply.status, reply.body.toString(), reply.headers.connection]).toEqual([200, "slept", "close"]);
+    expect(await replica.exited).toBe(0);
+    idle.destroy();
+  });
+
+  it("SIGTERM without calls exits with 0 at once", async () => {
+    const replica = await subject.start();
+    expect((await act(replica.origin, "describe")).status).toBe(200);
+    replica.process.kill("SIGTERM");
+    expect(await replica.exited).toBe(0);
+  });
+
+  it("a second SIGTERM, or the end of the time to drain, ends the calls too", async () => {
+    const [twice, late] = await Promise.all([subject.start(), subject.start({ SLESS_DRAIN_SEC: "1" })]);
+    const calls = [twice, late].map((replica) =>
+      act(replica.origin, "sleep", { ms: 30_000 }).then(
+        () => "answered",
+        () => "broken",
+      ),
+    );
+    await Promise.all([twice, late].map((replica) => hasWritten(replica.stdout, "asleep")));
+    twice.process.kill("SIGTERM");
+    late.process.kill("SIGTERM");
+    await eventually(
+      "it drains",
+      () =>
+        send(twice.origin).then(
+          () => "taken",
+          () => "refused",
+        ),
+      (seen) => seen === "refused",
+    );
+    twice.process.kill("SIGTERM");
+    expect(await Promise.all([twice.exited, late.exited])).toEqual([143, 143]);
+    expect(await Promise.all(calls)).toEqual(["broken", "broken"]);
+  });
+}
+
+function parentCases(subject: Subject): void {
+  it("the end of the parent is the end of the replica", async () => {
+    const replica = await subject.start();
+    replica.orphan();
+    expect(await replica.exited).toSatisfy((code) => code === "SIGKILL" || code === 1);
+  });
+
+  it("the end of the parent is the end also of a handler that blocks", async () => {
+    const replica = await subject.start();
+    const call = act(replica.origin, "block").catch(() => "broken");
+    await hasWritten(replica.stdout, "blocking");
+    replica.orphan();
+    await replica.exited;
+    expect(await call).toBe("broken");
+  });
+}
+
+function jobCases(subject: Subject): void {
+  let count = 0;
+  async function runJob(entrypoint: string, event: string | undefined, env: Record<string, string> = {}) {
+    count += 1;
+    const files = [subject.scratch(`event-${count}`), subject.scratch(`result-${count}`)] as const;
+    if (event !== undefined) await writeFile(files[0], event);
+    const image: Image = await subject.image("job", `${entrypoint}.handle`);
+    const job = subject.spawn(
+      {
+        SLESS_JOB: "1",
+        SLESS_ENTRYPOINT: `${entrypoint}.handle`,
+        SLESS_EVENT_FILE: files[0],
+        SLESS_RESULT_FILE: files[1],
+        ...env,
+      },
+      image,
+    );
+    const code = await job.exited;
+    return { code, stderr: job.stderr(), result: await readFile(files[1], "utf8").catch(() => undefined) };
+  }
+
+  it.each([
+    ["a string as it is", '{"give":"done"}', "done"],
+    ["a map as JSON", '{"give":{"rows":3}}', '{"rows":3}'],
+    ["null as nothing", '{"give":null}', ""],
+    ["the body of a statusCode map", '{"give":{"statusCode":200,"body":"fine"}}', "fine"],
+    ["the empty map for no event", undefined, '{"event":{},"trigger":"job"}'],
+    ["the empty map for an empty event", " \n", '{"event":{},"trigger":"job"}'],
+  ])("a job's result is %s", async (_name, event, expected) => {
+    const run = await runJob("job", event);
+    expect(run).toMatchObject({ code: 0, result: expected });
+  });
+
+  it("a job that fails exits with 1, its stack in the log and no result", async () => {
+    const run = await runJob("job", '{"fail":"no such table"}');
+    expect(run).toMatchObject({ code: 1, result: undefined });
+    expect(run.stderr).toContain("no such table");
+    expect(run.stderr.trimEnd().split("\n").at(-1)).toMatch(/^sless: the handler failed: .*no such table/);
+  });
+
+  it("a job whose answer is an error status failed", async () => {
+    expect(await runJob("job", '{"give":{"statusCode":503,"body":"later"}}')).toMatchObject({
+      code: 1,
+      result: "later",
+    });
+  });
+
+  it.each(["wait", "block"])("a job that would %s for ever is ended at its limit", async (how) => {
+    const run = await runJob("job", JSON.stringify({ how }), { SLESS_TIMEOUT_SEC: "1" });
+    expect(run).toMatchObject({ code: 75, result: undefined });
+    expect(run.stderr).toContain("sless: timed out after 1 s\n");
+  });
+
+  it("an event that is no JSON is refused with a reason", async () => {
+    const run = await runJob("job", "{");
+    expect(run.code).toBe(65);
+    expect(run.stderr).toMatch(/^sless: the event .*eventJSON/m);
+  });
+}
+
+function loadCases(subject: Subject): void {
+  it("a setting that is no number is refused with a reason", async () => {
+    const replica = subject.spawn({ SLESS_TIMEOUT_SEC: "soon" });
+    expect(await replica.exited).toBe(65);
+    expect(replica.stderr()).toMatch(/^sless: SLESS_TIMEOUT_SEC is .*soon/);
+  });
+
+  it("a taken port is told", async () => {
+    const replica = subject.spawn({ PORT: String(subject.shared().port) });
+    expect(await replica.exited).toBe(65);
+    expect(replica.stderr()).toMatch(/^sless: port \d+ cannot be listened on/m);
+  });
+
+  it.each(["other.greet", "other:greet", "sub/deep.greet", "sub.deep:greet"])(
+    "the entry point %s is found",
+    async (entrypoint) => {
+      const image = await subject.image("entries", entrypoint);
+      const replica = await subject.start({ SLESS_ENTRYPOINT: entrypoint }, image);
+      const reply = await send(replica.origin, { method: "GET" });
+      expect(reply.body.toString()).toBe(`greetings from ${entrypoint.startsWith("other") ? "other" : "deep"}`);
+    },
+  );
+}

@@ -1,0 +1,4 @@
+import { runtimeConformance } from "./conformance.ts";
+import { allMachines } from "./machines.ts";
+
+for (const machine of await allMachines()) runtimeConformance(machine);
