@@ -18,9 +18,8 @@ export function isObjectId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-/** A ref as it may stand in a message: bounded, control characters escaped. */
+/** A ref as it may stand in a message: bounded, control and formatting characters escaped. */
 export function shownRef(name: string): string {
   const short = name.length > 120 ? `${name.slice(0, 120)}…` : name;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped
-  return /[\x00-\x1f\x7f]/.test(short) ? JSON.stringify(short) : short;
+  return short.replace(/[\p{Cc}\p{Cf}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 }
