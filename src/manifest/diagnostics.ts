@@ -4,6 +4,8 @@ import type { Position } from "./manifest.ts";
 
 /** Faults of one file that are told one by one; of more only the number is. */
 const DIAGNOSTICS_MAX = 100;
+/** Of a message that quotes what stands there. */
+const MESSAGE_MAX = 500;
 
 /** Collects the faults of one file. */
 export interface Diagnostics {
@@ -16,12 +18,16 @@ export interface Diagnostics {
   list(): Diagnostic[];
 }
 
+function cut(message: string): string {
+  return message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX - 1)}…` : message;
+}
+
 export function collectDiagnostics(file: string, placeOf: (offset: number) => Position): Diagnostics {
   const told: { code: ErrorCode; offset: number; message: string }[] = [];
   let count = 0;
   const tell = (code: ErrorCode, offset: number, message: string): void => {
     count += 1;
-    if (told.length < DIAGNOSTICS_MAX) told.push({ code, offset, message });
+    if (told.length < DIAGNOSTICS_MAX) told.push({ code, offset, message: cut(message) });
   };
   return {
     tell,

@@ -49,13 +49,18 @@ function reportValueFault(fault: ValueFault, { kind, contents }: CheckedDocument
   } else diagnostics.tell("yaml_syntax", offset, withPath(path, message));
 }
 
+/** A longer scalar is cut, and only told to be quoted. */
+const TEXT_MAX = 60;
+
 function reportAmbiguous(
   diagnostics: Diagnostics,
   offset: number,
   path: Path,
   { text, cause, quoted }: { text: string; cause: string; quoted: string },
 ): void {
-  diagnostics.add("yaml_ambiguous", offset, { value: withPath(path, text === "" ? "nothing" : text), cause, quoted });
+  const isLong = text.length > TEXT_MAX;
+  const value = withPath(path, isLong ? `${text.slice(0, TEXT_MAX)}…` : text || "nothing");
+  diagnostics.add("yaml_ambiguous", offset, { value, cause, quoted: isLong ? "it in quotes" : quoted });
 }
 
 function allFaults(kind: Kind, { manifest, context }: CheckedDocument): Fault[] {

@@ -6,7 +6,7 @@ interface Schema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | false;
   readonly items?: Schema;
 }
 
@@ -22,7 +22,7 @@ export function schemaType(kind: Kind, path: Path): string | undefined {
 
 function fieldOf(schema: Schema, field: string): Schema | undefined {
   if (schema.properties && Object.hasOwn(schema.properties, field)) return schema.properties[field];
-  return Object.values(schema.patternProperties ?? {})[0];
+  return schema.additionalProperties || undefined;
 }
 
 function typeOfValues(schema: Schema | undefined): string | undefined {

@@ -128,6 +128,13 @@ it("a text with a NUL can be no environment variable", () => {
   ]);
 });
 
+it("values of maps are checked under any key, one with a line break too", () => {
+  expect(faultsOf("Function", { env: { "a\nb": null } }, { labels: { "\r": 5 } })).toEqual([
+    "metadata.labels.\r: wants a string, not 5",
+    "spec.env.a\nb: wants a string, not null",
+  ]);
+});
+
 it.each([
   [{ name: undefined }, ["metadata: name is missing; add it"]],
   [{ name: "x".repeat(53) }, ["metadata.name: is longer than 52 characters; shorten it"]],

@@ -391,6 +391,17 @@ describe("bounds", () => {
     expect(diagnostics.map(({ message }) => message)).toEqual(["The manifest is larger than 200 documents. Split it."]);
   });
 
+  it.each([
+    ["a number of 100,000 digits", `  env: {A: ${"1".repeat(100_000)}}\n`],
+    ["a key of 100,000 characters", `  ${"k".repeat(1_000)}: 1\n  "${"k".repeat(100_000)}": 1\n`],
+    ["an alias of 100,000 characters", `  env: {A: *${"a".repeat(100_000)} }\n`],
+    ["a value of 100,000 characters", `  entrypoint: ${"e".repeat(100_000)}\n`],
+  ])("%s makes no long message", (_what, lines) => {
+    const { diagnostics } = parse(functionYaml(lines));
+    expect(diagnostics.length).toBeGreaterThan(0);
+    for (const { message } of diagnostics) expect(message.length).toBeLessThanOrEqual(500);
+  });
+
   it("a bomb of aliases is refused, not expanded", () => {
     const levels = Array.from({ length: 9 }, (_, level) => {
       const items = level === 0 ? "x" : `*l${level - 1}`;

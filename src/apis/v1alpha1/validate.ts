@@ -24,12 +24,18 @@ export function manifestSchema(kind: Kind): Record<string, unknown> {
   return closed(schema) as Record<string, unknown>;
 }
 
-/** Closes every object that lists its properties: unknown fields become faults. */
+/**
+ * Closes every object that lists its properties: unknown fields become faults. Maps take values of their type under
+ * any key: typebox writes them with the pattern `^.*$`, which no key with a line break fits.
+ */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;
   const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(schema)) copy[key] = closed(value);
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "patternProperties") copy.additionalProperties = closed(Object.values(value as object)[0]);
+    else copy[key] = closed(value);
+  }
   if (copy.type === "object" && copy.properties && copy.additionalProperties === undefined)
     copy.additionalProperties = false;
   return copy;
