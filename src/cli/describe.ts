@@ -48,7 +48,7 @@ export function descriptionLines(object: AnyObject, style: Style): string[] {
     ...section("Labels", object.metadata.labels, style),
     ...section("Annotations", object.metadata.annotations, style),
     ...section("Spec", object.spec, style),
-    ...section("Status", plain, style),
+    ...section("Status", withoutEmpty(plain), style),
     ...listSection("Conditions", conditionLines(conditions ?? [], style), style),
     ...listSection("Faults", diagnosticLines(diagnostics?.items ?? [], diagnostics?.count ?? 0), style),
     ...listSection(`Plan of ${plan?.revision}`, plan?.actions.map(oneLine) ?? [], style),
@@ -96,6 +96,10 @@ function fieldLines(fields: Readonly<Record<string, string | undefined>>): strin
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${`${key}:`.padEnd(width)} ${value}`);
+}
+
+function withoutEmpty(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== "" && part !== undefined));
 }
 
 function section(title: string, value: object | undefined, style: Style): string[] {

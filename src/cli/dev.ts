@@ -20,6 +20,8 @@ interface DevOptions {
 
 /** A clean stop takes no longer; what is not ended by then is left to the next start. */
 const CLOSE_WITHIN_MS = 10_000;
+/** The first build of a language may take a minute; nobody shall think that nothing happens. */
+const REMIND_MS = 10_000;
 
 export const dev: Verb<DevOptions> = {
   name: "dev",
@@ -59,10 +61,12 @@ export const dev: Verb<DevOptions> = {
       if (io.signal.aborted) done();
       io.signal.addEventListener("abort", () => done(), { once: true });
     });
+    const reminder = setInterval(() => progress.remind(), REMIND_MS);
     try {
       await Promise.race([showWhenSettled(app, repository, progress, context), stopped]);
       await stopped;
     } finally {
+      clearInterval(reminder);
       progress.close();
       await close(app, context);
     }
@@ -138,6 +142,7 @@ async function showWhenSettled(
   { io, deps, style }: VerbContext,
 ): Promise<void> {
   await app.settled();
+  progress.settle();
   const client = deps.createClient({ endpoint: app.url });
   try {
     const place = shown(path, io.cwd);

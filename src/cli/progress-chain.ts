@@ -19,6 +19,19 @@ export type ChainEnd =
 interface Chain {
   readonly title: string;
   readonly steps: Step[];
+  /** Milliseconds of the last step. */
+  lastMs: number;
+}
+
+/** After it nobody waits for a chain's next step any more: what is scaled to zero, for one, has no step that ends it. */
+const OPEN_MAX_MS = 5 * 60_000;
+
+export interface ProgressChains {
+  take(event: ProgressEvent): Shown[];
+  /** On their way, in the order of their first step. */
+  open(): readonly { readonly title: string; readonly steps: readonly Step[] }[];
+  /** Nothing is on its way any more. */
+  clear(): void;
 }
 
 interface Push {
@@ -32,7 +45,7 @@ type Named = { readonly kind: string } & ObjectKey;
  * Joins events to one chain per object that a push changed: `fetched → planned → stored → built → serving`. The first
  * two steps are the push's own; an object that starts again without a push has a chain without them.
  */
-export function progressChains(): { take(event: ProgressEvent): Shown[]; open(): readonly Chain[] } {
+export function progressChains(nowMs: () => number): ProgressChains {
   const chains = new Map<string, Chain>();
   const pushes = new Map<string, Push>();
   /** Objects that wait for their first step of a push. */
@@ -40,7 +53,9 @@ export function progressChains(): { take(event: ProgressEvent): Shown[]; open():
 
   function chainOf(object: Named, push?: Push): Chain {
     const key = keyOf(object);
-    const chain = chains.get(key) ?? { title: object.name, steps: [...((awaited.get(key) ?? push)?.steps ?? [])] };
+    const before = (awaited.get(key) ?? push)?.steps ?? [];
+    const chain = chains.get(key) ?? { title: object.name, steps: [...before], lastMs: 0 };
+    chain.lastMs = nowMs();
     awaited.delete(key);
     chains.set(key, chain);
     return chain;
@@ -109,7 +124,11 @@ export function progressChains(): { take(event: ProgressEvent): Shown[]; open():
     }
   }
 
-  return { take, open: () => [...chains.values()] };
+  return {
+    take,
+    open: () => [...chains.values()].filter(({ lastMs }) => nowMs() - lastMs < OPEN_MAX_MS),
+    clear: () => chains.clear(),
+  };
 }
 
 function endOfJob(phase: string, message: string): ChainEnd {

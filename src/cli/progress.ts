@@ -5,6 +5,9 @@ import { progressChains, type Shown, type Step } from "./progress-chain.ts";
 import type { Style } from "./style.ts";
 import { durationText, oneLine } from "./table.ts";
 
+/** What goes on after a step. */
+const NEXT: Readonly<Record<string, string>> = { planned: "storing", stored: "building", built: "starting" };
+
 /** Chains on their way that a terminal shows below what has ended. */
 const LIVE_LINES_MAX = 8;
 const UP_AND_CLEAR = (lines: number) => (lines === 0 ? "" : `\u001b[${lines}A\u001b[J`);
@@ -13,6 +16,10 @@ export interface Progress {
   readonly report: Reporter;
   /** Writes lines of other origin without spoiling the display. */
   print(lines: readonly string[]): void;
+  /** Tells what is still on its way, where nobody sees it standing below. */
+  remind(): void;
+  /** Forgets what is still on its way: everything has settled. */
+  settle(): void;
   /** Takes away what is still on its way. */
   close(): void;
 }
@@ -21,8 +28,8 @@ export interface Progress {
  * Shows what happens on the way from a push to a running function: one line per object that changed, when it serves or
  * has failed. On a terminal the objects on their way stand below and move on; elsewhere there are plain lines only.
  */
-export function openProgress(out: Output, style: Style): Progress {
-  const chains = progressChains();
+export function openProgress(out: Output, style: Style, nowMs = () => performance.now()): Progress {
+  const chains = progressChains(nowMs);
   let live = 0;
 
   function draw(lines: readonly string[]): void {
@@ -37,6 +44,14 @@ export function openProgress(out: Output, style: Style): Progress {
       if (shown.length > 0 || out.isTTY) draw(shown);
     },
     print: (lines) => draw(lines),
+    remind() {
+      const waiting = chains.open().map(({ title, steps }) => `${title} (${nextOf(steps)})`);
+      if (!out.isTTY && waiting.length > 0) draw([style.weak(`Waiting for ${waiting.join(", ")}`)]);
+    },
+    settle() {
+      chains.clear();
+      draw([]);
+    },
     close() {
       if (live > 0) out.write(UP_AND_CLEAR(live));
       live = 0;
@@ -57,6 +72,10 @@ function shownLines(shown: Shown, style: Style): string[] {
   return [shown.steps.length > 0 ? `${chain} ${failed}` : `${chain}${failed}`, ...reason];
 }
 
+function nextOf(steps: readonly Step[]): string {
+  return NEXT[steps.at(-1)?.name ?? ""] ?? "going on";
+}
+
 /** `hello  fetched 3ms → planned 5ms → stored 2ms` */
 function chainText(title: string, steps: readonly Step[], style: Style): string {
   const parts = steps.map(({ name, durationMs }) => `${name} ${style.weak(durationText(durationMs))}`);
@@ -68,7 +87,9 @@ function liveLines(
   style: Style,
   columns: number,
 ): string[] {
-  const lines = open.slice(0, LIVE_LINES_MAX).map(({ title, steps }) => `${chainText(title, steps, style)} → …`);
+  const lines = open
+    .slice(0, LIVE_LINES_MAX)
+    .map(({ title, steps }) => `${chainText(title, steps, style)} → ${nextOf(steps)} …`);
   if (open.length > LIVE_LINES_MAX) lines.push(style.weak(`… and ${open.length - LIVE_LINES_MAX} more on their way`));
   // A line that wraps would be two, and the next one would be drawn in the wrong place.
   return lines.filter((line) => stripVTControlCharacters(line).length < columns);

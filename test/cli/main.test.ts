@@ -52,7 +52,7 @@ it("an error says what happened and what to do", async () => {
   expect(code).toBe(2);
   expect(stderr).toMatchInlineSnapshot(`
     "error: No sless server answers at http://a: refused.
-      Start one with \`sless dev\`, or name another with --endpoint.
+      Run \`sless dev\` to start one, or name another with --endpoint.
     "
   `);
 });

@@ -14,7 +14,15 @@ function screen(columns?: number) {
       return undefined;
     },
   };
-  return { out, text: () => text, progress: openProgress(out, styleOf(out, false)) };
+  let now = 0;
+  const progress = openProgress(out, styleOf(out, false), () => now);
+  return {
+    text: () => text,
+    progress,
+    passMinutes(minutes: number) {
+      now += minutes * 60_000;
+    },
+  };
 }
 
 const repository = { namespace: "default", name: "example" };
@@ -107,9 +115,9 @@ it("jobs end with their result, deletions and notices are lines", () => {
 it("on a terminal what is on its way stands below and is replaced", () => {
   const { progress, text } = screen(80);
   for (const event of [...push, stored, built]) progress.report(event);
-  expect(text().endsWith("\u001b[1A\u001b[Jhello  fetched 3ms → planned 5ms → stored 2ms → built 12ms → …\n")).toBe(
-    true,
-  );
+  expect(
+    text().endsWith("\u001b[1A\u001b[Jhello  fetched 3ms → planned 5ms → stored 2ms → built 12ms → starting …\n"),
+  ).toBe(true);
   progress.report(serving);
   progress.close();
   expect(
@@ -129,4 +137,24 @@ it("a terminal never gets a live line that would wrap, and only the first of man
   progress.report({ ...built, object: { ...hello, name: "f".repeat(40) } });
   progress.close();
   expect(text().endsWith("\u001b[9A\u001b[J")).toBe(true);
+});
+
+it("where nobody sees it standing below, what is on its way is told when asked", () => {
+  const { progress, text } = screen();
+  progress.remind();
+  for (const event of [...push, stored]) progress.report(event);
+  progress.remind();
+  expect(text()).toBe("Waiting for hello (building)\n");
+});
+
+it("what has no last step is not waited for for ever", () => {
+  const { progress, text, passMinutes } = screen();
+  for (const event of [...push, stored]) progress.report(event);
+  passMinutes(4);
+  progress.remind();
+  passMinutes(2);
+  progress.remind();
+  progress.settle();
+  progress.remind();
+  expect(text()).toBe("Waiting for hello (building)\n");
 });
