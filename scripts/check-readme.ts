@@ -4,7 +4,7 @@
  * differs.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -28,7 +28,7 @@ function environment(home: string): NodeJS.ProcessEnv {
     [`GIT_COMMITTER_${key}`, value],
   ]);
   const path = (process.env.PATH ?? "").split(":").filter((folder) => !folder.endsWith("node_modules/.bin"));
-  return { ...Object.fromEntries([...kept, ...git]), PATH: path.join(":"), SCRATCH: home };
+  return { ...Object.fromEntries([...kept, ...git]), PATH: path.join(":"), SCRATCH: home, CURL_HOME: home };
 }
 
 class Terminal {
@@ -116,6 +116,8 @@ async function runCommand(terminal: Terminal, step: ConsoleStep): Promise<{ isGo
 
 async function tour(scratch: string): Promise<number> {
   const env = environment(scratch);
+  // A person at a terminal sees no progress meter for so short an answer.
+  await writeFile(join(scratch, ".curlrc"), "no-progress-meter\n");
   const clone = join(scratch, "sless");
   await new Terminal(scratch, env).run(`git clone --quiet '${ROOT}' '${clone}'`);
   const terminal = new Terminal(clone, env);
