@@ -10,6 +10,8 @@ export interface FailureFacts {
   readonly cause: unknown;
 }
 
+/** The request was never sent, for no server would understand it. */
+const INVALID_REQUEST = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/;
 /** The answer was there, but is none: broken status line or headers, or values that no server may send. */
 const INVALID_CODE = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|ERR_HTTP_|ERR_INVALID_|ERR_OUT_OF_RANGE)/;
 const INVALID_MESSAGE = /^bad (response|upgrade)/;
@@ -21,6 +23,8 @@ const INVALID_MESSAGE = /^bad (response|upgrade)/;
 export function failureOf({ workload, timeoutSec }: Endpoint, facts: FailureFacts): SlessError {
   const details = { namespace: workload.namespace, name: workload.name };
   const options = { cause: facts.cause };
+  if (INVALID_REQUEST.test(codeOf(facts.cause)))
+    return new SlessError("invalid_request", { cause: messageOf(facts.cause) }, options);
   if (facts.lapsed)
     return new SlessError("function_timeout", { ...details, seconds: timeoutSec, component: "its runtime" }, options);
   if (facts.neighbourLapsed) return new SlessError("replica_replaced", details, options);
@@ -30,6 +34,11 @@ export function failureOf({ workload, timeoutSec }: Endpoint, facts: FailureFact
 }
 
 function isInvalidResponse(cause: unknown): boolean {
-  const { name, code } = cause as { name?: string; code?: unknown };
-  return name === "HTTPParserError" || INVALID_CODE.test(String(code)) || INVALID_MESSAGE.test(messageOf(cause));
+  const isUnparsable = (cause as { name?: string }).name === "HTTPParserError";
+  return isUnparsable || INVALID_CODE.test(codeOf(cause)) || INVALID_MESSAGE.test(messageOf(cause));
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" ? code : "";
 }

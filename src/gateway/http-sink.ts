@@ -39,7 +39,7 @@ function breakOff(req: IncomingMessage, res: ServerResponse): void {
 }
 
 /** Body of an error of the gateway itself, told apart from a function's own answers by `component`. */
-export function gatewayErrorBody(error: SlessError, requestId: string): string {
+function gatewayErrorBody(error: SlessError, requestId: string): string {
   const { message, code } = error;
   return `${JSON.stringify({ error: message, code, component: "gateway", reason: code, requestId })}\n`;
 }

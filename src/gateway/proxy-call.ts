@@ -88,7 +88,7 @@ export function startCall(
   const call: Call = { deps, endpoint, request, sink, onEnd, deadline, ...state };
   const onTimeout = () => giveUp(call, gatewayTimeout(endpoint, deps.graceMs));
   if (limitMs > 0) call.timer = setTimeout(onTimeout, limitMs + deps.graceMs);
-  attempt(call, notServing(endpoint));
+  attempt(call, () => notServing(endpoint));
   return { cancel: () => settle(call, { status: 499 }, { answered: false }) };
 }
 
@@ -106,14 +106,14 @@ export function notServing({ workload, replicas }: Endpoint): SlessError {
 }
 
 /** @param otherwise what the caller is told when no replica serves */
-function attempt(call: Call, otherwise: SlessError): void {
+function attempt(call: Call, otherwise: () => SlessError): void {
   const { deps, endpoint, request } = call;
   const failed = call.current;
   const lease = endpoint.replicas === 0 ? undefined : deps.platform.acquire(endpoint.workload);
   // Only now, so that the platform's least busy replica is another one where there is one.
   if (failed) leaveReplica(call, failed, false);
   if (!lease) {
-    giveUp(call, otherwise);
+    giveUp(call, otherwise());
     return;
   }
   const replica = deps.replicas.of(endpoint.workload, lease);
@@ -121,15 +121,10 @@ function attempt(call: Call, otherwise: SlessError): void {
   call.attempts += 1;
   call.current = current;
   replica.enter(call);
-  try {
-    replica.pool.dispatch(
-      { method: request.method, path: request.path, headers: request.headers as string[], body: current.body ?? null },
-      handlerOf(call, current),
-    );
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    giveUp(call, new SlessError("invalid_request", { cause }, { cause: error }));
-  }
+  replica.pool.dispatch(
+    { method: request.method, path: request.path, headers: request.headers as string[], body: current.body ?? null },
+    handlerOf(call, current),
+  );
 }
 
 function handlerOf(call: Call, current: Attempt): Dispatcher.DispatchHandler {
@@ -171,8 +166,9 @@ function afterError(call: Call, current: Attempt, cause: unknown): void {
   const failure = failureOf(call.endpoint, { lapsed, neighbourLapsed: current.replica.hasLapsedCall(now), cause });
   const sent = current.controller !== undefined;
   const repeatable = !sent || (call.request.body === undefined && IDEMPOTENT.has(call.request.method));
-  const again = call.status === undefined && !lapsed && repeatable && call.attempts < ATTEMPTS_MAX;
-  if (again && failure.code !== "response_invalid") attempt(call, failure);
+  const unanswered = failure.code === "connection_refused" || failure.code === "replica_replaced";
+  const again = unanswered && call.status === undefined && repeatable && call.attempts < ATTEMPTS_MAX;
+  if (again) attempt(call, () => failure);
   else giveUp(call, failure);
 }
 

@@ -18,7 +18,7 @@ export interface SlessServer {
    * @throws SlessError `port_taken`, `settings_invalid` (no such address, no right to it)
    */
   listen(options: { host: string; port: number }): Promise<{ url: string; port: number }>;
-  /** Stops accepting, ends followed logs, lets calls finish within `closeTimeoutMs`, then breaks off the rest. */
+  /** Stops accepting, ends followed logs, lets calls finish within `closeTimeoutMs`, then breaks off the rest. Calling it again waits for the same end. */
   close(): Promise<void>;
 }
 
@@ -30,15 +30,20 @@ export function createServer(deps: ServerDeps): SlessServer {
   const closing = new AbortController();
   const { app, listener } = openApp(deps);
   addRoutes(app, { ...deps, closing: closing.signal });
+  async function closeAll(): Promise<void> {
+    closing.abort();
+    const closed = app.close();
+    await listener.drain(deps.closeTimeoutMs ?? CLOSE_TIMEOUT_MS);
+    await deps.gateway.close();
+    listener.server.closeAllConnections();
+    await closed;
+  }
+  let closed: Promise<void> | undefined;
   return {
     listen: (options) => listen(app, options),
-    async close() {
-      closing.abort();
-      const closed = app.close();
-      await listener.drain(deps.closeTimeoutMs ?? CLOSE_TIMEOUT_MS);
-      await deps.gateway.close();
-      listener.server.closeAllConnections();
-      await closed;
+    close() {
+      closed ??= closeAll();
+      return closed;
     },
   };
 }

@@ -10,10 +10,6 @@ export const PLURALS = {
 } as const;
 export type Plural = keyof typeof PLURALS;
 
-export function isPlural(name: string): name is Plural {
-  return Object.hasOwn(PLURALS, name);
-}
-
 /** The repository that an object came from. */
 export interface Origin {
   /** Name of the Repository object; its UID when that object is gone. */

@@ -1,7 +1,7 @@
 import { SlessError } from "../errors/index.ts";
 
 export const PAGE_LIMIT_MAX = 1_000;
-export const PAGE_LIMIT_DEFAULT = 500;
+const PAGE_LIMIT_DEFAULT = 500;
 
 interface Named {
   readonly metadata: { readonly name: string };

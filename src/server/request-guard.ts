@@ -12,9 +12,6 @@ export interface RequestGuard {
   refusal(headers: IncomingHttpHeaders, isCall: boolean): SlessError | undefined;
 }
 
-/** Lets every request through, for a server whose addresses somebody else knows (an ingress). */
-export const openGuard: RequestGuard = { refusal: () => undefined };
-
 /**
  * For a server on this machine alone: a page of the web must not reach it by a name that it made point here (DNS
  * rebinding), nor make the user's browser write to it. Names without ports; loopback names are always allowed.

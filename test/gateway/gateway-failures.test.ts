@@ -59,6 +59,7 @@ describe("requests that are none are refused before they reach a function", () =
     "a coding beside chunked": `${post}Transfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n${smuggled}`,
     "a space before the colon": `${post}Content-Length : 5\r\n\r\nhello`,
     "a control character in the path": "GET /fn/default/hello/\x01 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a path that is no ASCII": "GET /fn/default/hello/\xe9 HTTP/1.1\r\nHost: x\r\n\r\n",
     "headers without an end": `GET /fn/default/hello HTTP/1.1\r\nHost: x\r\nX-Big: ${"a".repeat(20_000)}\r\n\r\n`,
   };
   it.each(Object.entries(cases))("%s", async (_name, text) => {

@@ -103,3 +103,15 @@ it("a caller that does not read stops the function's writing", async () => {
     (calls) => calls === 0,
   );
 });
+
+it.each([
+  ["a path that is none", { path: "no slash" }],
+  ["a method that is none", { method: "GET /" }],
+  ["a header that is none", { headers: { "x-y": "a\r\nb: c" } }],
+])("%s is refused and holds nothing", async (_name, call) => {
+  const { gateway, platform } = await gatewayFixture({ handler: (_req, res) => res.end() });
+  await expect(gateway.invoke(HELLO, { trigger: "invoke", ...call })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+  expect([gateway.inFlight(), platform.leases("hello-0")]).toEqual([0, 0]);
+});

@@ -241,3 +241,10 @@ it("an answer before the end of the request's body reaches the client", async ()
   expect([answer.statusCode, String(await bodyOf(answer))]).toEqual([413, "too much"]);
   call.destroy();
 });
+
+it("early hints stay with the replica and the answer follows", async () => {
+  const { origin } = await gatewayFixture({
+    handler: (_req, res) => res.writeEarlyHints({ link: "</a.css>; rel=preload" }, () => void res.end("late")),
+  });
+  expect(await (await fetch(`${origin}/fn/default/hello`)).text()).toBe("late");
+});

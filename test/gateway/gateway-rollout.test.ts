@@ -8,7 +8,7 @@ it("every call during three rollouts succeeds, and the last answers come from th
   async function start(version: number) {
     const server = await httpServer(async (req, res) => {
       for await (const _ of req);
-      setTimeout(() => res.end(`v${version}`), 5);
+      setImmediate(() => res.end(`v${version}`));
     });
     return { ...server, replica: `v${version}` };
   }

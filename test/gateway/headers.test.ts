@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type CallFacts, requestHeaders, requestIdOf, responseHeaders } from "../../src/gateway/headers.ts";
 
@@ -102,4 +103,29 @@ it.each(["abc", "0f8fad5b-d9cb-469f-a165-70867728950e", "a.b:c/d=+_"])("the requ
 
 it.each([undefined, "", "a b", "a\nb", "é", "-x", "x".repeat(129)])("the request id %j is replaced", (id) => {
   expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it("whatever a client sends, each of the gateway's headers arrives once and with its own value", () => {
+  const names = [
+    "Connection",
+    "x-sless-trigger",
+    "X-Sless-New",
+    "X-Forwarded-For",
+    "x-request-id",
+    "Host",
+    "X-A",
+    "TE",
+  ];
+  const values = ["x-a", "close, x-request-id", "x-sless-trigger,x-forwarded-for", "v", ""];
+  const header = fc.tuple(fc.constantFrom(...names), fc.constantFrom(...values));
+  fc.assert(
+    fc.property(fc.array(header, { maxLength: 8 }), (sent) => {
+      const arrived = requestHeaders(sent.flat(), FACTS);
+      const pairs = arrived.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), arrived[at + 1]]] : []));
+      const ours = pairs.filter(([name]) =>
+        /^(x-sless-|x-forwarded-|x-request-id|host|connection|te$)/.test(name ?? ""),
+      );
+      expect(ours.flat()).toEqual(OWN);
+    }),
+  );
 });
