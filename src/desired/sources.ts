@@ -101,7 +101,8 @@ function sourceOf(files: readonly SourceFile[], faults: readonly Fault[]): Sourc
       let source = byRuntime.get(runtime.name);
       if (!source) {
         const dependencies = files.filter((file) => runtime.dependencyFiles.includes(file.path));
-        source = { digest, dependenciesDigest: sourceDigest(dependencies), files };
+        const { dependencyFiles } = runtime;
+        source = { digest, dependenciesDigest: sourceDigest(dependencies), dependencyFiles, files };
         byRuntime.set(runtime.name, source);
       }
       return source;

@@ -75,7 +75,7 @@ function refusalText(action: Extract<Action, { kind: "refuse" }>): string {
 
 function differenceText(action: Extract<Action, { kind: "update" | "adopt" }>): string {
   const fields = action.changes.filter(({ path }) => path !== "source");
-  const source = action.classes.find((name) => name !== "configuration");
+  const source = action.classes.filter((name) => name !== "configuration").join(" and ");
   const parts = [
     ...(source ? [source + filesText(action.files ?? [])] : []),
     ...(fields.length > 0 ? [changesText(fields)] : []),

@@ -3,7 +3,8 @@ import type { DesiredObject } from "./desired-state.ts";
 
 /**
  * What of a workload changes; told apart because it decides what is built. `dependencies`: the dependency files
- * changed (other files of the source may have too); `code`: only other files of the source did.
+ * changed; `code`: other files of the source did. Against a live object, whose files are not known, `dependencies`
+ * may stand for both.
  */
 export type ChangeClass = "code" | "dependencies" | "configuration";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATIONS, type AnyObject, API_VERSION, refOf, refText } from "../apis/index.ts";
-import type { Action, FieldChange, Plan } from "./action.ts";
+import type { Action, ChangeClass, FieldChange, Plan } from "./action.ts";
 import type { DesiredObject, DesiredSource, DesiredState } from "./desired-state.ts";
 import { changeClasses, leafChanges } from "./field-changes.ts";
 import { isOff } from "./marks.ts";
@@ -34,9 +34,22 @@ function wantedAction(head: DesiredObject, base: DesiredObject | undefined, isBl
     return [{ kind: "leave", ref, ...(base && { live: asLive(base) }), because: "reconcile disabled" }];
   if (!base) return [{ kind: "create", desired: head }];
   const changes = changesOf(base, head);
-  const classes = changeClasses(changes, base.source?.dependenciesDigest, head.source?.dependenciesDigest);
   const files = changedFiles(base.source, head.source);
+  const classes = classesOf(changes, files, base.source, head.source);
   return [{ kind: "update", desired: head, live: asLive(base), changes, classes, files }];
+}
+
+function classesOf(
+  changes: readonly FieldChange[],
+  files: readonly string[],
+  base: DesiredSource | undefined,
+  head: DesiredSource | undefined,
+): ChangeClass[] {
+  const classes = changeClasses(changes, base?.dependenciesDigest, head?.dependenciesDigest);
+  const dependencyFiles = head?.dependencyFiles;
+  const isBoth =
+    classes[0] === "dependencies" && dependencyFiles && files.some((path) => !dependencyFiles.includes(path));
+  return isBoth ? ["code", ...classes] : classes;
 }
 
 function goneAction(base: DesiredObject, head: DesiredState, isBlocked: boolean): Action {

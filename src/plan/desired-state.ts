@@ -12,6 +12,8 @@ export interface DesiredSource {
   readonly digest: string;
   /** The same over the runtime's dependency files alone; tells a change of dependencies from one of code. */
   readonly dependenciesDigest: string;
+  /** Names of the runtime's dependency files, there or not; with them code that changes beside dependencies is told too. */
+  readonly dependencyFiles?: readonly string[];
   readonly files: readonly SourceFile[];
 }
 

@@ -7,7 +7,6 @@ export * from "./desired-state.ts";
 export { nameClashes } from "./name-clashes.ts";
 export { type PlannedRepository, type PlanRequest, planChanges } from "./plan-changes.ts";
 export { type PlanCounts, planCounts } from "./plan-counts.ts";
-export { planSummary } from "./plan-summary.ts";
 export { createPlanner, type Planner } from "./planner.ts";
 export { refusalDiagnostics } from "./refusal-diagnostics.ts";
 export type { PlanDocument, PlanDocumentAction } from "./render-json.ts";

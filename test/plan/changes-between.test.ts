@@ -44,10 +44,10 @@ const cases: Record<string, Case> = {
     head: [fn("hello", {}, { source: source("one", "requests") })],
     expected: ["update Function/default/hello (dependencies: requirements.txt)"],
   },
-  "dependencies and code together name all files": {
+  "dependencies and code that change together are both told": {
     base: [hello],
     head: [fn("hello", {}, { source: source("two", "requests") })],
-    expected: ["update Function/default/hello (dependencies: handler.py, requirements.txt)"],
+    expected: ["update Function/default/hello (code and dependencies: handler.py, requirements.txt)"],
   },
   "a job that gets code of its own has changed code": {
     base: [job("once")],

@@ -36,7 +36,7 @@ export function source(code: string, dependencies = "none"): DesiredSource {
     { path: "handler.py", mode: "100644", id: hex(code) },
     { path: "requirements.txt", mode: "100644", id: hex(dependencies) },
   ] as const;
-  return { digest, dependenciesDigest: hex(dependencies), files };
+  return { digest, dependenciesDigest: hex(dependencies), dependencyFiles: ["requirements.txt"], files };
 }
 
 function hex(text: string): string {
