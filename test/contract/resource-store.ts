@@ -2,19 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { Kind, ObjectIntent, ObjectOf, WorkloadStatus } from "../../src/apis/index.ts";
 import type { ResourceStore, WatchEvent } from "../../src/resources/index.ts";
 import { functionIntent } from "../support/function-intent.ts";
-
-/** A store and two namespaces that are empty when a test begins. */
-export interface OpenedStore {
-  store: ResourceStore;
-  namespace: string;
-  otherNamespace: string;
-}
+import { fieldOwnerModel } from "./field-owner-model.ts";
+import type { OpenedStore } from "./opened-store.ts";
 
 /** What every ResourceStore does; where there was a choice, it is what a Kubernetes API server does. */
 export function resourceStoreContract(open: () => Promise<OpenedStore>): void {
   describe("objects", () => objectContract(open));
   describe("updates", () => updateContract(open));
   describe("field owners", () => ownerContract(open));
+  describe("field owners in a model", () => fieldOwnerModel(open));
   describe("deletion", () => deletionContract(open));
   describe("lists and watches", () => watchContract(open));
 }
@@ -56,7 +52,7 @@ function objectContract(open: () => Promise<OpenedStore>): void {
     "a name that is too long": ({ metadata }) => (metadata.name = "a".repeat(53)),
     "a label that is none": ({ metadata }) => (metadata.labels = { "a b": "c" }),
     "a label value with a space": ({ metadata }) => (metadata.labels = { a: "b c" }),
-    "a finalizer without a domain": ({ metadata }) => (metadata.finalizers = ["cleanup"]),
+    "a finalizer that is no name": ({ metadata }) => (metadata.finalizers = ["clean up"]),
     "a missing field": ({ spec }) => delete spec.runtime,
     "a value out of range": ({ spec }) => (spec.memoryMB = 1),
     "a value of another type": ({ spec }) => Object.assign(spec, { env: { A: 1 } }),

@@ -53,8 +53,8 @@ function metadataFaults({ labels = {}, annotations = {}, finalizers = [] }: Writ
     ...keyFaults("annotations", annotations),
     ...(size > ANNOTATIONS_MAX_BYTES ? [fault(["annotations"], "are longer than 256 KiB together; shorten them")] : []),
     ...finalizers
-      .filter((name) => !name.includes("/") || !isQualifiedName(name))
-      .map((name) => fault(["finalizers"], `"${name}" is no finalizer; write <domain>/<name>`)),
+      .filter((name) => !isQualifiedName(name))
+      .map((name) => fault(["finalizers"], `"${name}" is no qualified name; write <domain>/<name>`)),
   ];
 }
 
