@@ -1,5 +1,5 @@
-import { buffer } from "node:stream/consumers";
-import { crc32 } from "node:zlib";
+import { promisify } from "node:util";
+import { crc32, inflateRaw, inflateRawSync } from "node:zlib";
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from "yauzl";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { archiveInvalid, type EntryFault, type EntryName, entryFaults } from "./archive-entries.ts";
@@ -13,7 +13,11 @@ export interface ArchiveLimits {
   readonly maxFiles?: number;
 }
 
+const inflateRawAsync = promisify(inflateRaw);
+
 const LINK_MAX_BYTES = 4096;
+/** Larger ones go to another thread. */
+const INFLATE_AT_ONCE_MAX_BYTES = 64 << 10;
 /** An archive of folders alone ends somewhere too. */
 const ENTRIES_PER_FILE = 4;
 
@@ -42,7 +46,7 @@ export async function readArchive(bytes: Uint8Array, limits: ArchiveLimits = {})
   for (const { path, kind, mode, entry } of found) {
     if (kind === "folder") continue;
     try {
-      files.push({ path, mode, content: await contentOf(zip, entry) });
+      files.push({ path, mode, content: await contentOf(zip, bytes, entry) });
     } catch (error) {
       faults.push({ path, reason: `is damaged (${messageOf(error)})` });
     }
@@ -114,9 +118,16 @@ function examine(entry: Entry): Found {
   };
 }
 
-async function contentOf(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
-  const content = await buffer(await zip.openReadStreamPromise(entry));
-  if (content.length !== entry.uncompressedSize) throw new Error("its size is not as declared");
+/** Inflates from memory, no further than the declared size: a stream per entry costs more than most entries. */
+async function contentOf(zip: ZipFile, bytes: Uint8Array, entry: Entry): Promise<Uint8Array> {
+  const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
+  const data = bytes.subarray(fileDataStart, fileDataStart + entry.compressedSize);
+  const size = entry.uncompressedSize;
+  const limit = { maxOutputLength: Math.max(1, size) };
+  const isSmall = size <= INFLATE_AT_ONCE_MAX_BYTES;
+  const inflate = isSmall ? inflateRawSync : inflateRawAsync;
+  const content = entry.compressionMethod === 0 ? data : await inflate(data, limit);
+  if (content.length !== size) throw new Error("its size is not as declared");
   if (crc32(content) !== entry.crc32) throw new Error("its checksum does not fit");
   return content;
 }
