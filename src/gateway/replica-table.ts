@@ -18,7 +18,6 @@ export interface CallOfReplica {
 
 /** A replica as the gateway sees it: its connections, and the calls that share its fate. */
 export interface Replica {
-  readonly id: string;
   readonly pool: Pool;
   enter(call: CallOfReplica): void;
   /** `answered` false: the call ended without its complete answer, and its handler may still run. */
@@ -41,29 +40,32 @@ export function isLapsed(call: CallOfReplica, now: number): boolean {
 }
 
 interface Entry extends Replica {
+  readonly key: string;
   readonly workload: string;
   readonly isIdle: boolean;
   stale: boolean;
 }
 
-/** Pools by replica, not by origin: a port that the system hands out again never meets old connections. */
+/** By both: a port may be handed out again, and a platform may start a replica again under its name. */
+const replicaKey = ({ replica, origin }: Lease) => `${replica} ${origin}`;
+
 export function createReplicaTable(): ReplicaTable {
   const entries = new Map<string, Entry>();
 
   function drop(entry: Entry): void {
-    entries.delete(entry.id);
+    entries.delete(entry.key);
     entry.pool.close().catch(() => undefined);
   }
   function open(workload: string, lease: Lease): Entry {
     const entry: Entry = openReplica(workload, lease, () => {
       if (entry.stale && entry.isIdle) drop(entry);
     });
-    entries.set(entry.id, entry);
+    entries.set(entry.key, entry);
     return entry;
   }
   return {
     of(workload, lease) {
-      const entry = entries.get(lease.replica) ?? open(refText(workload), lease);
+      const entry = entries.get(replicaKey(lease)) ?? open(refText(workload), lease);
       entry.stale = false;
       return entry;
     },
@@ -87,7 +89,7 @@ function openReplica(workload: string, lease: Lease, onLeave: () => void): Entry
   const calls = new Set<CallOfReplica>();
   let lapsed: number[] = [];
   return {
-    id: lease.replica,
+    key: replicaKey(lease),
     workload,
     stale: false,
     // The gateway's own budget is the only time limit of a call.
