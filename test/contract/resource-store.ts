@@ -246,6 +246,22 @@ function ownerContract(open: () => Promise<OpenedStore>): void {
     expect(one.spec.env).toEqual({ B: "2" });
   });
 
+  // An API server answers 422 to both (it leaves `env: null` behind and refuses it): its adapter has to see to them.
+  it("a map is emptied by an apply that names it empty", async () => {
+    const { store, namespace } = await open();
+    await store.apply(functionIntent(namespace, "hello", { env: { A: "1" } }), { owner: "sync" });
+    const emptied = await store.apply(functionIntent(namespace, "hello", { env: {} }), { owner: "sync" });
+    expect(emptied.spec.env ?? {}).toEqual({});
+  });
+
+  it("a map that somebody created is emptied by who took over its last field", async () => {
+    const { store, namespace } = await open();
+    await store.create(functionIntent(namespace, "hello", { env: { A: "1" } }), { owner: "api" });
+    await store.apply(functionIntent(namespace, "hello", { env: { A: "2" } }), { owner: "sync" });
+    const emptied = await store.apply(functionIntent(namespace, "hello"), { owner: "sync" });
+    expect(emptied.spec.env ?? {}).toEqual({});
+  });
+
   it("an apply with a UID meets only that life of the object", async () => {
     const { store, namespace } = await open();
     const intent = functionIntent(namespace, "hello", { memoryMB: 256 });
