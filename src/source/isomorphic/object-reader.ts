@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { readObject } from "isomorphic-git";
 import type { GitDirectory } from "../git-directory.ts";
 import type { ObjectId } from "../git-reader.ts";
@@ -13,18 +14,32 @@ export interface ObjectReader {
 /** Reads in flight at once: they wait for the disk, and each holds an object. */
 const AT_ONCE = 8;
 
+/** A repository that is repacked this often meanwhile is not read. */
+const ATTEMPTS_MAX = 10;
+
 /**
  * Objects by isomorphic-git, which keeps packs and their indexes in memory. They are dropped when one of the packs is
- * gone (`git gc`), and what is not found is looked for once more with nothing kept, for packs come and go while we read.
+ * gone (`git gc`). Packs come and go while we read, so an object is missing only when it is in none of the same packs
+ * before and after.
  */
 export function openObjectReader(place: GitDirectory): ObjectReader {
   let cache: object = {};
-  let packsOfCache = new Set<string>();
+  let packsOfCache: readonly string[] = [];
 
-  async function dropStaleCache(): Promise<void> {
-    const packs = new Set(await listFolder(join(place.commonDir, "objects", "pack")));
-    if ([...packsOfCache].some((pack) => !packs.has(pack))) cache = {};
-    packsOfCache = packs;
+  const listPacks = async () => (await listFolder(join(place.commonDir, "objects", "pack"))).sort();
+
+  async function read(ids: readonly ObjectId[], visit: (id: ObjectId, object: GitObject) => void) {
+    let missing = ids;
+    for (let attempts = 1; ; attempts++) {
+      const packs = await listPacks();
+      const isStale = attempts > 1 || packsOfCache.some((pack) => !packs.includes(pack));
+      if (isStale) cache = {};
+      packsOfCache = packs;
+      missing = await attempt(missing, visit);
+      if (missing.length === 0) return [];
+      const isSettled = attempts > 1 && isDeepStrictEqual(packs, await listPacks());
+      if (isSettled || attempts === ATTEMPTS_MAX) return [...missing];
+    }
   }
 
   async function attempt(ids: readonly ObjectId[], visit: (id: ObjectId, object: GitObject) => void) {
@@ -50,13 +65,5 @@ export function openObjectReader(place: GitDirectory): ObjectReader {
     }
   }
 
-  return {
-    async read(ids, visit) {
-      await dropStaleCache();
-      const missing = await attempt(ids, visit);
-      if (missing.length === 0) return missing;
-      cache = {};
-      return attempt(missing, visit);
-    },
-  };
+  return { read };
 }
