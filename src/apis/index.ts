@@ -1,5 +1,6 @@
 export * from "./v1alpha1/conditions.ts";
 export * from "./v1alpha1/crd.ts";
+export * from "./v1alpha1/effective-replicas.ts";
 export * from "./v1alpha1/function.ts";
 export * from "./v1alpha1/function-job.ts";
 export * from "./v1alpha1/group.ts";

@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectOf, WorkloadRef } from "../apis/index.ts";
+import { effectiveReplicas, type ObjectKey, type ObjectOf, type WorkloadRef } from "../apis/index.ts";
 
 /** Where calls of one address go. */
 export interface Endpoint {
@@ -39,7 +39,7 @@ export function createEndpointTable({ functions, services, triggersOf }: Endpoin
       return {
         workload: { kind: object.kind, namespace: key.namespace, name: key.name },
         timeoutSec: object.spec.timeoutSec ?? (isService ? 0 : DEFAULT_FUNCTION_TIMEOUT_SEC),
-        replicas: triggers.length > 0 && enabled.length === 0 ? 0 : (object.spec.replicas ?? 1),
+        replicas: effectiveReplicas(object, triggers),
         public: isService || enabled.some((trigger) => trigger.spec.type === "http"),
       };
     },

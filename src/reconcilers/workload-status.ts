@@ -151,9 +151,10 @@ function readyVerdict(seen: WorkloadObservation, build: Verdict): Verdict {
 
 function phaseOf(seen: WorkloadObservation, ready: Verdict): NonNullable<WorkloadStatus["phase"]> {
   if (ready.status === "True") return "Ready";
-  if (seen.fault || seen.build?.phase === "failed" || seen.platform?.failure) return "Failed";
+  if (seen.fault || seen.build?.phase === "failed") return "Failed";
   if (seen.build?.phase === "building") return "Building";
-  return "Pending";
+  // While the next version is built, a failure of the platform is that of an earlier one.
+  return seen.build?.phase === "built" && seen.platform?.failure ? "Failed" : "Pending";
 }
 
 /** Milliseconds as people read them: `1.2s`, `45ms`. */

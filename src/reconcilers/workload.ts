@@ -1,4 +1,5 @@
 import {
+  effectiveReplicas,
   findCondition,
   keyOf,
   type ObjectKey,
@@ -68,12 +69,6 @@ async function forget(ref: WorkloadRef, deps: WorkloadDeps): Promise<Next> {
   await deps.builder.cancel(ref);
   await deps.platform.remove(ref);
   return { kind: "done" };
-}
-
-/** The replicas that are to run: 0 when it has triggers and all are disabled (design §2), else `spec.replicas`. */
-export function effectiveReplicas(object: Workload, triggers: readonly ObjectOf<"Trigger">[]): number {
-  const allDisabled = triggers.length > 0 && triggers.every((trigger) => trigger.spec.enabled === false);
-  return object.kind === "Function" && allDisabled ? 0 : (object.spec.replicas ?? 1);
 }
 
 interface Run {

@@ -16,14 +16,18 @@ import { uploadSources } from "./upload-sources.ts";
 import { verdictOf } from "./verdict.ts";
 import { writeStatus } from "./write-status.ts";
 
-/** In this order: what serves is written before anything is deleted, and nothing is written that is not stored. */
+/**
+ * In this order: what serves is written before anything is deleted, and nothing is written that is not stored. Held
+ * deletions are marked before anything is applied: new objects make the repository larger, and a second look after a
+ * kill in between would find the same deletions within the guard.
+ */
 const STEPS: readonly { readonly step: Step; readonly reason: Reason }[] = [
   { step: fetchRevision, reason: "GitOperationFailed" },
   { step: readManifests, reason: "BuildFailed" },
   { step: planRun, reason: "ReconciliationFailed" },
   { step: uploadSources, reason: "ArtifactFailed" },
-  { step: applyActions, reason: "ReconciliationFailed" },
   { step: markHeld, reason: "ReconciliationFailed" },
+  { step: applyActions, reason: "ReconciliationFailed" },
   { step: deleteStale, reason: "PruneFailed" },
 ];
 

@@ -66,6 +66,14 @@ const cases: Record<string, Case> = {
       Reconciling: "True Progressing",
     },
   },
+  "while the next version is built, the crash of the last one is no verdict on it": {
+    seen: {
+      build: { phase: "building", startedAt: at, step: "pip install" },
+      platform: { serving: 0, current: false, failure: { reason: "StartFailed", message: "boom" } },
+    },
+    phase: "Building",
+    expected: { BuildReady: "False Building", Ready: "False Progressing", Reconciling: "True Progressing" },
+  },
   "a failed build with an older version running keeps serving": {
     seen: { build: failed, platform: { serving: 1, servingImageRef: OLD_IMAGE, current: false } },
     phase: "Failed",

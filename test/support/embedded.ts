@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Kind, ObjectOf } from "../../src/apis/index.ts";
+import { startEmbedded } from "../../src/app/embedded.ts";
+import type { EmbeddedApp } from "../../src/cli/index.ts";
+import { readSettings } from "../../src/config/index.ts";
+import type { ProgressEvent } from "../../src/report/index.ts";
+import { createClient, type Plural, type SlessClient } from "../../src/server/client.ts";
+import { eventually } from "./eventually.ts";
+import type { GitRepository } from "./git-repository.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+export interface TestApp {
+  readonly app: EmbeddedApp;
+  readonly data: string;
+  readonly client: SlessClient;
+  /** Everything that was reported since the start, or since the last `forget`. */
+  readonly events: ProgressEvent[];
+  /** Calls a function with a JSON body. */
+  call(name: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  object<K extends Kind>(plural: Plural, name: string): Promise<ObjectOf<K>>;
+  /** Waits until the repository's sync of this commit ended, and with it every workload. */
+  synced(commit: string): Promise<void>;
+}
+
+const PLURAL_OF_REPOSITORY = "repositories";
+
+/** The embedded mode in this process over a real repository; closed when the test ends. */
+export async function startTestApp(
+  repository: GitRepository,
+  options: { data?: string; port?: number } = {},
+): Promise<TestApp> {
+  const data = options.data ?? join(await temporaryFolder(), "data");
+  const events: ProgressEvent[] = [];
+  const app = await startEmbedded({
+    data,
+    port: options.port ?? 0,
+    repository: { name: "test", path: repository.dir, ref: { branch: "main" }, subPath: "", namespace: "default" },
+    report: (event) => void events.push(event),
+    settings: readSettings({ ...process.env, LOG_LEVEL: "error" }),
+  });
+  const client = createClient({ endpoint: app.url });
+  onTestFinished(async () => {
+    await client.close();
+    await app.close();
+  });
+  const object = async <K extends Kind>(plural: Plural, name: string) =>
+    (await client.getObject(plural, name, { namespace: "default" })) as unknown as ObjectOf<K>;
+  return {
+    app,
+    data,
+    client,
+    events,
+    object,
+    call: (name, body) => callFunction(`${app.url}/fn/default/${name}`, body),
+    async synced(commit) {
+      await eventually(
+        `the sync of ${commit}`,
+        () => object<"Repository">(PLURAL_OF_REPOSITORY, "test"),
+        ({ status }) => status?.lastAttemptedRevision === `main@sha1:${commit}`,
+        30_000,
+      );
+      await app.settled();
+    },
+  };
+}
+
+/** Posts JSON; answers the status and the body, parsed where it is JSON. */
+export async function callFunction(url: string, body: unknown = {}): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(url, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json" },
+  });
+  const text = await response.text();
+  try {
+    return { status: response.status, body: JSON.parse(text) };
+  } catch {
+    return { status: response.status, body: text };
+  }
+}
+
+/** Files of a Python function with an http trigger. */
+export function pythonFunction(
+  name: string,
+  code: string,
+  spec: Readonly<Record<string, unknown>> = {},
+): Record<string, string> {
+  const fields = Object.entries({ runtime: "python3.11", ...spec }).map(
+    ([key, value]) => `  ${key}: ${JSON.stringify(value)}`,
+  );
+  return {
+    [`functions/${name}/function.yaml`]: [
+      "apiVersion: sless.kube5s.ru/v1alpha1",
+      "kind: Function",
+      `metadata: {name: ${name}}`,
+      "spec:",
+      ...fields,
+      "---",
+      "apiVersion: sless.kube5s.ru/v1alpha1",
+      "kind: Trigger",
+      `metadata: {name: ${name}-http}`,
+      `spec: {type: http, functionRef: ${name}}`,
+      "",
+    ].join("\n"),
+    [`functions/${name}/handler.py`]: code,
+  };
+}
+
+/** A handler that answers a constant. */
+export const answering = (value: unknown) => `def handle(event, context):\n    return ${JSON.stringify(value)}\n`;
