@@ -47,7 +47,7 @@ async function importFile(path, shown) {
 
 function reasonOf(error, folder) {
   const text = error instanceof Error ? `${error.name}: ${error.message.split("\n")[0]}` : format(error);
-  const missing = /Cannot find (?:package|module) '([^'./][^']*)'/.exec(text)?.[1];
+  const missing = /Cannot find (?:package|module) '((?:@[^'/]+\/)?[^'./@][^'/]*)/.exec(text)?.[1];
   if (missing !== undefined) return `the package ${missing} is not installed; add it to dependencies of package.json`;
   if (error?.code === "ERR_MODULE_NOT_FOUND" || error?.code === "MODULE_NOT_FOUND")
     return `${text.replaceAll(folder + sep, "")}; add the file to the source`;

@@ -15,6 +15,8 @@ export interface InterpreterSearch {
   readonly excluded: readonly string[];
   /** Where `~` of a runtime's folders is; default: the user's home. */
   readonly home?: string;
+  /** How long a program may take to tell its version; default 10,000. */
+  readonly versionTimeoutMs?: number;
 }
 
 /**
@@ -44,7 +46,7 @@ async function usable(
   const excluded = await withRealPaths(search.excluded);
   const asked = programs.map(async (program) => {
     if (await isBelowAny(program, excluded)) return undefined;
-    const found = await ask(program, wanted, search.path);
+    const found = await ask(program, wanted, search);
     return found && !(await isBelowAny(found.path, excluded)) ? found : undefined;
   });
   return (await Promise.all(asked)).filter((found) => found !== undefined);
@@ -100,9 +102,13 @@ async function isBelowAny(program: string, folders: readonly string[]): Promise<
   return isBelow(program) || isBelow(await realpath(program).catch(() => program));
 }
 
-async function ask(program: string, wanted: InterpreterWanted, path: string): Promise<Interpreter | undefined> {
+async function ask(
+  program: string,
+  wanted: InterpreterWanted,
+  { path, versionTimeoutMs = VERSION_TIMEOUT_MS }: InterpreterSearch,
+): Promise<Interpreter | undefined> {
   const env = { PATH: path, HOME: homedir(), GOTOOLCHAIN: "local" };
-  const output = await run(program, [...wanted.versionArgs], { env, cwd: "/", timeout: VERSION_TIMEOUT_MS }).catch(
+  const output = await run(program, [...wanted.versionArgs], { env, cwd: "/", timeout: versionTimeoutMs }).catch(
     () => undefined,
   );
   const match = output && new RegExp(wanted.versionPattern).exec(output.stdout + output.stderr);

@@ -109,7 +109,16 @@ func declaresVariable(declared *ast.GenDecl, name string) bool {
 	return false
 }
 
-// FORMS is what the server can call; checkSignature and the server's own check speak of it.
+// takesContextLast: the second of two arguments is written context.Context.
+func takesContextLast(parameters *ast.FieldList) bool {
+	if parameters.NumFields() != 2 || len(parameters.List) != 2 {
+		return false
+	}
+	last, ok := parameters.List[1].Type.(*ast.SelectorExpr)
+	return ok && last.Sel.Name == "Context"
+}
+
+// forms is what the server can call; checkSignature and the server's own check speak of it.
 const forms = `func(ctx context.Context, event T) (R, error), each part but one of event and ctx left out as you like, or func(w http.ResponseWriter, r *http.Request)`
 
 // checkSignature refuses what can be told from the syntax alone; the server looks at the types when it starts.
@@ -122,6 +131,9 @@ func checkSignature(declared *ast.FuncDecl, file string, line int) error {
 	}
 	if count := declared.Type.Params.NumFields(); count > 2 {
 		return refuse(fmt.Sprintf("takes %d arguments", count))
+	}
+	if takesContextLast(declared.Type.Params) {
+		return refuse("takes the context after the event")
 	}
 	results := declared.Type.Results
 	if results.NumFields() > 2 {

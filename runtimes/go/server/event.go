@@ -102,7 +102,8 @@ func fillFromJSON(target reflect.Value, body []byte) error {
 }
 
 func doesNotFit(target reflect.Value, err error) error {
-	return invalidEvent{fmt.Sprintf("The event does not fit the handler's type %s: %v.", target.Type().Elem(), err)}
+	reason := strings.TrimPrefix(err.Error(), "json: ")
+	return invalidEvent{fmt.Sprintf("The event does not fit the handler's type %s: %s.", target.Type().Elem(), reason)}
 }
 
 // fillFromValue goes through JSON, so that named types and those that read text are filled as well.

@@ -23,7 +23,8 @@ CLIENT_POLL_SEC = 0.5
 class Call:
     """One call. Whoever claims it first (the handler's thread or the watch) writes the answer's head."""
 
-    def __init__(self, connection, head, request_id, timeout_sec):
+    def __init__(self, calls, connection, head, request_id, timeout_sec):
+        self._calls = calls
         self.connection = connection
         self.head = head
         self.request_id = request_id
@@ -33,14 +34,25 @@ class Call:
         self.running = False
         self.streaming = False
         self.expired = False
-        self.cancel = None
+        self.cancellable = False
+        self._cancel = None
         self._claim = threading.Lock()
 
     def claim(self):
         return self._claim.acquire(blocking=False)
 
-    def claimed(self):
-        return self._claim.locked()
+    def became_cancellable(self, cancel):
+        """Its handler is asynchronous: `cancel` ends it early, from any thread."""
+        self._cancel = cancel
+        if not self.cancellable:
+            self.cancellable = True
+            self._calls.poll_clients()
+        if self.expired:
+            cancel()
+
+    def cancel(self):
+        if self._cancel is not None:
+            self._cancel()
 
 
 class Calls:
@@ -68,11 +80,11 @@ class Calls:
                 soonest = self._soonest()
                 if soonest is not None:
                     self._arm(soonest, True)
-            if self.closing and not self._active:
+            if not self._active and (self.closing or self._is_armed_for_long()):
                 self._changed.notify_all()
 
-    def wants_polling(self, call):
-        """A call whose handler can be cancelled: the watch looks whether its client is still there."""
+    def poll_clients(self):
+        """There is a call whose handler can be cancelled: the watch looks whether its client is still there."""
         with self._changed:
             if self._wake_at is None or self._wake_at > time.monotonic() + CLIENT_POLL_SEC:
                 self._changed.notify_all()
@@ -82,6 +94,10 @@ class Calls:
         with self._changed:
             self.closing = True
             return self._changed.wait_for(lambda: not self._active, seconds)
+
+    def _is_armed_for_long(self):
+        """The timer stands although nothing runs, and the watch would not look soon."""
+        return self._armed_until is not None and (self._wake_at or 0) > time.monotonic() + IDLE_SEC
 
     def _soonest(self):
         return min((call.expires for call in self._active if call.expires is not None), default=None)
@@ -95,17 +111,23 @@ class Calls:
 
     def _watch(self):
         while True:
-            with self._changed:
-                self._changed.wait(self._sleep_sec())
-                now = time.monotonic()
-                due = [call for call in self._active if call.expires is not None and call.expires <= now]
-                cancellable = [call for call in self._active if call.cancel is not None]
-                self._disarm_when_idle(now)
-            for call in due:
-                self._expire(call, now)
-            for call in cancellable:
-                if client_is_gone(call.connection):
-                    call.cancel()
+            try:
+                self._look()
+            except Exception as error:  # the watch goes on whatever happens to one call
+                log.write_error(None, "the watch over the deadlines failed", error)
+
+    def _look(self):
+        with self._changed:
+            self._changed.wait(self._sleep_sec())
+            now = time.monotonic()
+            due = [call for call in self._active if call.expires is not None and call.expires <= now]
+            cancellable = [call for call in self._active if call.cancellable]
+            self._disarm_when_idle(now)
+        for call in due:
+            self._expire(call, now)
+        for call in cancellable:
+            if client_is_gone(call.connection):
+                call.cancel()
 
     def _sleep_sec(self):
         now = time.monotonic()
@@ -113,7 +135,7 @@ class Calls:
         for call in self._active:
             if call.expires is not None:
                 moments.append(call.expires + (GRACE_SEC if call.expired else 0))
-            if call.cancel is not None:
+            if call.cancellable:
                 moments.append(now + CLIENT_POLL_SEC)
         if self._armed_until is not None and not self._active:
             moments.append(now + IDLE_SEC)
@@ -147,8 +169,7 @@ class Calls:
         else:
             log.write_error(call.request_id, f"the answer was cut off after {shown} (function_timeout)")
             call.connection.reset()
-        if call.cancel is not None:
-            call.cancel()
+        call.cancel()
 
     def _replace_replica(self, stuck):
         log.write_error(

@@ -12,31 +12,25 @@ class EventLoop:
         threading.Thread(target=self._loop.run_forever, daemon=True, name="sless-loop").start()
 
     def run(self, call, awaitable):
-        """Waits in the caller's thread until the awaitable has ended; `call.cancel` ends it early."""
+        """Waits in the caller's thread until the awaitable has ended, which the call's `cancel` may hasten."""
         ended = threading.Event()
-        outcome = []
+        tasks = []
 
         def start():
             call.running = True
             call.thread_id = threading.get_ident()
             task = self._loop.create_task(_await(awaitable))
-            call.cancel = lambda: self._loop.call_soon_threadsafe(task.cancel)
-            if call.expired:
-                task.cancel()
+            tasks.append(task)
             task.add_done_callback(finish)
+            call.became_cancellable(lambda: self._loop.call_soon_threadsafe(task.cancel))
 
-        def finish(task):
+        def finish(_task):
             call.running = False
-            call.cancel = None
-            outcome.append(task)
             ended.set()
 
         self._loop.call_soon_threadsafe(start)
         ended.wait()
-        task = outcome[0]
-        if task.cancelled():
-            raise asyncio.CancelledError()
-        return task.result()
+        return tasks[0].result()
 
     def chunks(self, call, stream):
         """The items of an asynchronous iterator, pulled one at a time as the client takes them."""

@@ -21,7 +21,9 @@ class Run:
     def __init__(self):
         self.running = False
         self.expired = False
-        self.cancel = None
+
+    def became_cancellable(self, cancel):
+        """A job ends with its process."""
 
 
 def run_job(settings, handler):

@@ -100,7 +100,7 @@ class Server:
             return False
 
     def _call(self, connection, head, request_id):
-        call = Call(connection, head, request_id, self._timeout_sec(head))
+        call = Call(self._calls, connection, head, request_id, self._timeout_sec(head))
         self._calls.begin(call)
         try:
             return self._answer(call)

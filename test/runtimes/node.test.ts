@@ -1,0 +1,194 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { act, send } from "./exchange.ts";
+import { inlineImage, inlineReplica, refusedStart, writeFiles } from "./inline-image.ts";
+import { machineOf } from "./machines.ts";
+import { hasWritten, killReplica, startReplica } from "./replica.ts";
+
+const node = await machineOf("node");
+
+describe("forms of a Node handler", () => {
+  it.each<[string, Record<string, string>, unknown]>([
+    ["CommonJS", { "handler.js": "exports.handle = (event) => event.n;" }, 1],
+    ["CommonJS as module.exports", { "handler.js": "module.exports = { handle: async (event) => event.n };" }, 1],
+    [
+      "CommonJS by its extension",
+      { "handler.cjs": "exports.handle = () => require('./n.cjs');", "n.cjs": "module.exports = 2;" },
+      2,
+    ],
+    ["an ES module by its extension", { "handler.mjs": "export const handle = (event) => event.n;" }, 1],
+    [
+      "an ES module by package.json",
+      {
+        "handler.js": "export async function handle(event, context) { return context.function; }",
+        "package.json": '{"type":"module"}',
+      },
+      "hello",
+    ],
+    [
+      "an ES module by its syntax alone",
+      { "handler.js": "import { n } from './n.js';\nexport const handle = () => n;", "n.js": "export const n = 3;" },
+      3,
+    ],
+    ["an ES module's default object", { "handler.mjs": "export default { handle: () => 4 };" }, 4],
+    ["top-level await", { "handler.mjs": "const n = await Promise.resolve(5);\nexport const handle = () => n;" }, 5],
+    [
+      "a generator function",
+      { "handler.js": "exports.handle = function* () { yield { row: 1 }; yield { row: 2 }; };" },
+      '{"row":1}\n{"row":2}\n',
+    ],
+    ["a web stream", { "handler.js": "exports.handle = () => new Blob(['streamed']).stream();" }, "streamed"],
+    [
+      "a Node stream",
+      { "handler.js": "const { Readable } = require('stream');\nexports.handle = () => Readable.from(['a', 'b']);" },
+      "ab",
+    ],
+    [
+      "a stream in a statusCode map",
+      { "handler.js": "exports.handle = () => ({ statusCode: 201, body: (async function* () { yield 'x'; })() });" },
+      "x",
+    ],
+    ["a folder with an index", { "handler/index.js": "exports.handle = () => 6;" }, 6],
+    ["undefined", { "handler.js": "exports.handle = () => {};" }, ""],
+  ])("%s is called", async (_name, files, expected) => {
+    const { origin } = await inlineReplica(node, files);
+    const reply = await act(origin, "", { n: 1 });
+    expect(typeof expected === "string" ? reply.body.toString() : reply.json).toEqual(expected);
+  });
+
+  it("the heap is bounded by the function's memory", async () => {
+    const code = "exports.handle = () => require('v8').getHeapStatistics().heap_size_limit / 2 ** 20;";
+    const { origin } = await inlineReplica(node, { "handler.js": code }, { SLESS_MEMORY_MB: "100" });
+    const limit = (await act(origin, "")).json as number;
+    expect(limit).toBeGreaterThanOrEqual(100);
+    expect(limit).toBeLessThan(200);
+  });
+});
+
+describe("the end of a Node call", () => {
+  it.each(["its deadline comes", "its client goes away"])("the context's signal aborts when %s", async (why) => {
+    const code = `exports.handle = (event, { signal }) => new Promise((resolve) => {
+      console.log("waiting");
+      signal.addEventListener("abort", () => { console.log("aborted:", signal.reason.message); resolve(); });
+    });`;
+    const replica = await inlineReplica(node, { "handler.js": code });
+    const client = new AbortController();
+    const headers = { "x-sless-timeout-ms": why.includes("deadline") ? "300" : "20000" };
+    const call = act(replica.origin, "", {}, { headers, signal: client.signal }).then(
+      ({ status }) => status,
+      () => "gone",
+    );
+    await hasWritten(replica.stdout, "waiting");
+    if (why.includes("client")) client.abort();
+    expect(await call).toBe(why.includes("client") ? "gone" : 504);
+    await hasWritten(replica.stdout, "aborted:");
+  });
+
+  it.each([
+    ["after a pause", "await new Promise((r) => setTimeout(r, 20)); for (;;);"],
+    ["in a timer of its own", "await new Promise(() => setTimeout(() => { for (;;); }, 20));"],
+    ["in a regular expression", "/^(a+)+$/.test('a'.repeat(64) + 'b');"],
+  ])("a handler that blocks %s gets 504, and the replica ends with 75", async (_name, body) => {
+    const replica = await inlineReplica(node, { "handler.js": `exports.handle = async () => { ${body} };` });
+    const reply = await act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "300" } });
+    expect([reply.status, reply.json]).toEqual([504, expect.objectContaining({ reason: "function_timeout" })]);
+    expect(await replica.exited).toBe(75);
+    expect(replica.stderr()).toMatch(/the replica is replaced; it stands at\n {4}at .*handler\.js:1/);
+  });
+
+  it("a native call that blocks is ended by force, with a reason in the log", async () => {
+    const code = "exports.handle = () => require('child_process').execSync('sleep 60');";
+    const replica = await inlineReplica(node, { "handler.js": code });
+    const call = act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "300" } }).catch(() => "broken");
+    expect(await call).toBe("broken");
+    expect(await replica.exited).toBe("SIGKILL");
+    expect(replica.stderr()).toContain("the replica is replaced");
+  });
+
+  it("work that is blocked less than its deadline is no fault", async () => {
+    const code = "exports.handle = () => { const end = Date.now() + 700; while (Date.now() < end); return 'worked'; };";
+    const { origin } = await inlineReplica(node, { "handler.js": code }, { SLESS_TIMEOUT_SEC: "2" });
+    for (let index = 0; index < 3; index += 1) expect((await act(origin, "")).body.toString()).toBe("worked");
+  });
+
+  it("an error outside of every call answers the calls in flight and ends the replica", async () => {
+    const code =
+      "exports.handle = () => { setTimeout(() => { throw new Error('stray'); }, 50); return new Promise(() => {}); };";
+    const replica = await inlineReplica(node, { "handler.js": code });
+    const reply = await act(replica.origin, "");
+    expect([reply.status, reply.json]).toEqual([500, expect.objectContaining({ reason: "handler_error" })]);
+    expect(await replica.exited).toBe(1);
+    expect(replica.stderr()).toContain("Error: stray");
+  });
+
+  it("a thrown value that is no error is a failure too", async () => {
+    const replica = await inlineReplica(node, { "handler.js": "exports.handle = () => { throw { code: 7 }; };" });
+    expect((await act(replica.origin, "")).status).toBe(500);
+    await hasWritten(replica.stderr, "{ code: 7 }");
+  });
+});
+
+describe("loading a Node handler", () => {
+  it.each([
+    [
+      "a missing file",
+      { "other.js": "" },
+      /^sless: none of handler\.js, handler\.mjs, handler\.cjs is in the source; add it/,
+    ],
+    [
+      "a missing function",
+      { "handler.js": "exports.handel = () => 1;" },
+      /^sless: handler\.js exports no function handle; functions there: handel; add it/,
+    ],
+    [
+      "a function without a name",
+      { "handler.js": "module.exports = () => 1;" },
+      /^sless: handler\.js exports a function without a name; export it as handle/,
+    ],
+    [
+      "a handler that is no function",
+      { "handler.js": "exports.handle = 5;" },
+      /^sless: handle of handler\.js is of type number and no function/,
+    ],
+    [
+      "a missing package",
+      { "handler.js": "require('not-there/deep');" },
+      /^sless: handler\.js failed at import: the package not-there is not installed; add it to dependencies/,
+    ],
+    [
+      "a missing package of an ES module",
+      { "handler.mjs": "import '@a/not-there';" },
+      /^sless: handler\.mjs failed at import: the package @a\/not-there is not installed/,
+    ],
+    [
+      "a missing file of the source",
+      { "handler.js": "require('./gone');" },
+      /^sless: handler\.js failed at import: Error: Cannot find module '\.\/gone'; add the file/,
+    ],
+    [
+      "an error at import",
+      { "handler.js": "throw new TypeError('no');" },
+      /^sless: handler\.js failed at import: TypeError: no; the stack is above$/,
+    ],
+    ["a syntax error", { "handler.js": "exports.handle = (;" }, /^sless: handler\.js failed at import: SyntaxError: /],
+  ])("%s is told in one line with what to do", async (_name, files, reason) => {
+    const start = await refusedStart(node, files);
+    expect(start.code).toBe(65);
+    expect(start.reason).toMatch(reason);
+  });
+
+  it("packages beside the source are found by ES modules and by CommonJS", async () => {
+    const deps = await temporaryFolder();
+    await writeFiles(join(deps, "node_modules"), {
+      "greeter/package.json": '{"name":"greeter","exports":{"import":"./i.mjs","require":"./r.cjs"}}',
+      "greeter/i.mjs": "export default 'esm';",
+      "greeter/r.cjs": "module.exports = 'cjs';",
+    });
+    const code =
+      "import greeter from 'greeter';\nimport { createRequire } from 'node:module';\nexport const handle = () => [greeter, createRequire(import.meta.url)('greeter')];";
+    const replica = await startReplica(node, await inlineImage(node, { "handler.mjs": code }, { deps }));
+    expect((await send(replica.origin)).json).toEqual(["esm", "cjs"]);
+    await killReplica(replica);
+  });
+});
