@@ -1,15 +1,15 @@
 import type { Diagnostic } from "../apis/index.ts";
-import { type DesiredState, nameClashes } from "../plan/index.ts";
+import type { DesiredObject, DesiredState } from "../plan/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import type { GitReader, Resolved } from "../source/index.ts";
 import { diagnosticOf } from "./fault.ts";
 import { createIgnoreFiles } from "./ignore-files.ts";
 import type { KnownObjects } from "./known-objects.ts";
+import { createLayouts, type Layout } from "./layout.ts";
 import { DEFAULT_LIMITS, type DesiredLimits } from "./limits.ts";
-import { createManifestFiles, type YamlFile } from "./manifest-files.ts";
+import { createManifestFiles } from "./manifest-files.ts";
 import { resolveBelow } from "./paths.ts";
 import { placeFaults } from "./place-faults.ts";
-import { divideSources } from "./source-folders.ts";
 import { createSources } from "./sources.ts";
 import { createTreeReader } from "./tree-reader.ts";
 import { createWorkloads, type Workload } from "./workloads.ts";
@@ -44,72 +44,46 @@ export function openDesiredReader(options: DesiredReaderOptions): DesiredReader 
   const treeReader = createTreeReader(git, limits);
   const context = { git, namespace, runtimes, limits };
   const manifests = createManifestFiles(context);
+  const layoutOf = createLayouts();
   const ignoreFiles = createIgnoreFiles(git);
   const sources = createSources(git, limits);
   const workloads = createWorkloads(runtimes, (misplaced) => placeFaults(context, misplaced));
 
   async function read(resolved: Pick<Resolved, "revision" | "tree">, known: KnownObjects): Promise<DesiredState> {
     const { trees, around, folders } = await treeReader.read(resolved, path, options.path);
-    const files = await manifests.read(folders, trees);
-    const former = files.filter((file) => !file.ours && (known.manifestFiles.get(file.file)?.length ?? 0) > 0);
-    const divided = divideSources(
-      files,
-      former.map(({ file }) => file),
-      known.manifestFiles,
-    );
-    const found = await sources.read({
-      trees,
-      folders: new Map(folders.map((folder) => [folder.path, folder.tree])),
-      divided,
-      manifests: new Set(files.filter(({ ours }) => ours).map(({ file }) => file)),
-      ignore: await ignoreFiles.read([...around, ...folders], trees),
-    });
-    return assemble({
-      revision: resolved.revision,
-      files,
-      former,
-      known,
-      workloads: await workloads.join(
-        files.filter(isSound).flatMap(({ definitions }) => definitions),
-        found,
-      ),
-    });
+    const layout = layoutOf(await manifests.read(folders, trees), known);
+    const ignore = await ignoreFiles.read([...around, ...folders], trees);
+    const sourceAt = await sources.read({ trees, folders, layout, ignore });
+    return stateOf(resolved.revision, layout, await workloads.join(layout.definitions, sourceAt), known);
   }
 
   return { read };
 }
 
-interface Findings {
-  readonly revision: string;
-  readonly files: readonly YamlFile[];
-  readonly former: readonly YamlFile[];
-  readonly known: KnownObjects;
-  /** Of all files without a fault. */
-  readonly workloads: readonly Workload[];
-}
-
-function isSound(file: YamlFile): boolean {
-  return file.diagnostics.length === 0;
-}
-
-function assemble({ revision, files, former, known, workloads }: Findings): DesiredState {
-  const faulty = files.filter((file) => !isSound(file));
-  const clashes = nameClashes(files.flatMap((file) => file.definitions.map(({ object }) => object)));
+function stateOf(
+  revision: string,
+  { faulty, former, clashes }: Layout,
+  workloads: readonly Workload[],
+  known: KnownObjects,
+): DesiredState {
+  const refused = workloads.filter(({ object }) => !object);
   const blocked = new Set([
     ...clashes.blocked,
     ...[...faulty, ...former].flatMap(({ file }) => known.manifestFiles.get(file) ?? []),
     ...faulty.flatMap(({ named }) => named),
-    ...workloads.filter(({ object }) => !object).map(({ definition }) => definition.ref),
+    ...refused.map(({ definition }) => definition.ref),
   ]);
   const diagnostics = [
     ...faulty.flatMap((file) => file.diagnostics),
     ...former.map((file) => formerManifest(file.file, known.manifestFiles.get(file.file)!)),
     ...clashes.diagnostics,
-    ...workloads.flatMap((workload) => workload.diagnostics),
+    ...refused.flatMap((workload) => workload.diagnostics),
   ];
+  const objects: DesiredObject[] = [];
+  for (const { definition, object } of workloads) if (object && !blocked.has(definition.ref)) objects.push(object);
   return {
     revision,
-    objects: workloads.flatMap(({ definition, object }) => (object && !blocked.has(definition.ref) ? [object] : [])),
+    objects,
     diagnostics: diagnostics.sort(byPlace),
     blocked,
     blocksPruning: faulty.length + former.length > 0,

@@ -16,20 +16,21 @@ export interface IgnoreFiles {
 /** Reads ignore files, and each text again only when its blob changed. */
 export function createIgnoreFiles(git: GitReader) {
   let texts = new Map<ObjectId, string | undefined>();
+  let last: { readonly version: string; readonly files: IgnoreFiles } | undefined;
 
+  /** The same answer as before while no ignore file changed. */
   async function read(folders: readonly Folder[], trees: Trees): Promise<IgnoreFiles> {
     const blobs = new Map<string, ObjectId>();
     for (const { path, tree } of folders) {
       const entry = entriesOf(trees, tree).find(({ name, mode }) => name === IGNORE_FILE && mode.startsWith("100"));
       if (entry) blobs.set(below(path, entry.name), entry.id);
     }
-    await readTexts(new Set(blobs.values()));
-    const oversized = [...blobs].filter(([, id]) => texts.get(id) === undefined).map(([path]) => path);
-    return {
-      isIgnored: ignoreRules(new Map([...blobs].map(([path, id]) => [path, texts.get(id) ?? ""]))),
-      versionAbove: (folder) => versionAbove(folder, blobs),
-      oversizedFor: (folder) => oversized.filter((path) => contains(folder, path) || contains(parentOf(path)!, folder)),
-    };
+    const version = [...blobs].flat().join("\n");
+    if (last?.version !== version) {
+      await readTexts(new Set(blobs.values()));
+      last = { version, files: filesOf(blobs, texts) };
+    }
+    return last.files;
   }
 
   async function readTexts(ids: ReadonlySet<ObjectId>): Promise<void> {
@@ -42,6 +43,15 @@ export function createIgnoreFiles(git: GitReader) {
   }
 
   return { read };
+}
+
+function filesOf(blobs: ReadonlyMap<string, ObjectId>, texts: ReadonlyMap<ObjectId, string | undefined>): IgnoreFiles {
+  const oversized = [...blobs].filter(([, id]) => texts.get(id) === undefined).map(([path]) => path);
+  return {
+    isIgnored: ignoreRules(new Map([...blobs].map(([path, id]) => [path, texts.get(id) ?? ""]))),
+    versionAbove: (folder) => versionAbove(folder, blobs),
+    oversizedFor: (folder) => oversized.filter((path) => contains(folder, path) || contains(parentOf(path)!, folder)),
+  };
 }
 
 function versionAbove(folder: string, blobs: ReadonlyMap<string, ObjectId>): string {

@@ -50,9 +50,10 @@ interface KnownFolder {
 /** Reads the YAML files of folders, and each of them again only when its blob changed. */
 export function createManifestFiles(context: ManifestContext) {
   let known = new Map<string, KnownFolder>();
+  let last: readonly YamlFile[] = [];
 
-  /** In the order of the folders. */
-  async function read(folders: readonly Folder[], trees: Trees): Promise<YamlFile[]> {
+  /** In the order of the folders; the same array as before while no file changed. */
+  async function read(folders: readonly Folder[], trees: Trees): Promise<readonly YamlFile[]> {
     const changed = folders.filter((folder) => known.get(folder.path)?.tree !== folder.tree);
     const fresh = await readFolders(changed, trees);
     const next = new Map<string, KnownFolder>();
@@ -63,7 +64,9 @@ export function createManifestFiles(context: ManifestContext) {
       files.push(...folder.files);
     }
     known = next;
-    return files;
+    const isSame = files.length === last.length && files.every((file, at) => file === last[at]);
+    if (!isSame) last = files;
+    return last;
   }
 
   async function readFolders(folders: readonly Folder[], trees: Trees): Promise<Map<string, KnownFolder>> {

@@ -2,12 +2,12 @@ import type { DesiredSource, SourceFile } from "../plan/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { type GitReader, type ObjectId, sourceDigest } from "../source/index.ts";
 import type { Fault } from "./fault.ts";
-import type { Trees } from "./folder-walk.ts";
+import type { Folder, Trees } from "./folder-walk.ts";
 import type { IgnoreFiles } from "./ignore-files.ts";
+import type { Layout } from "./layout.ts";
 import { type DesiredLimits, MAX_IGNORE_BYTES } from "./limits.ts";
 import { contentFaults } from "./source-content.ts";
-import { collectSource } from "./source-files.ts";
-import type { SourceFolders } from "./source-folders.ts";
+import { collectSource, type SourceContext } from "./source-files.ts";
 
 /** Faults of one source that are told; the rest of them seldom says more. */
 const MAX_FAULTS = 20;
@@ -25,64 +25,75 @@ export interface Source {
 
 export interface SourcesRequest {
   readonly trees: Trees;
-  /** Tree of every folder that exists below the followed path. */
-  readonly folders: ReadonlyMap<string, ObjectId>;
-  readonly divided: SourceFolders;
-  readonly manifests: ReadonlySet<string>;
+  /** Every folder that exists below the followed path. */
+  readonly folders: readonly Folder[];
+  readonly layout: Pick<Layout, "divided" | "manifests">;
   readonly ignore: IgnoreFiles;
 }
 
 interface Known {
-  /** All that decides what a source is: equal keys, equal sources. */
-  readonly key: string;
+  readonly tree: ObjectId;
+  /** All that decides, beside the tree, what a source is. */
+  readonly context: string;
   readonly source: Source;
+}
+
+interface Changed extends Omit<Known, "source"> {
+  readonly path: string;
 }
 
 /** Reads sources, and each of them again only when something that decides it changed. */
 export function createSources(git: GitReader, limits: DesiredLimits) {
   let known = new Map<string, Known>();
+  let last: Pick<SourcesRequest, "layout" | "ignore"> | undefined;
 
-  /** By folder; a folder that does not exist has none. */
-  async function read(request: SourcesRequest): Promise<ReadonlyMap<string, Source>> {
+  /** Answers the source of a folder; a folder that does not exist has none. */
+  async function read(request: SourcesRequest): Promise<(path: string) => Source | undefined> {
     const next = new Map<string, Known>();
-    const changed: { path: string; tree: ObjectId; key: string }[] = [];
-    for (const path of request.divided.folders) {
-      const tree = request.folders.get(path);
-      if (tree === undefined) continue;
-      const key = [tree, request.ignore.versionAbove(path), ...request.divided.taken(path)].join("\n");
-      const before = known.get(path);
-      if (before?.key === key) next.set(path, before);
-      else changed.push({ path, tree, key });
-    }
-    const collected = changed.map(({ path, tree }) => collect(path, tree, request));
+    const changed = changedSince(request, next);
+    const collected = changed.map((one) => collectSource(one, contextOf(one.path, request, limits)));
     const faults = await contentFaults(
       git,
       collected.map(({ files }, index) => ({ path: changed[index]!.path, files })),
       limits,
     );
     for (const [index, { files, faults: ofTree }] of collected.entries()) {
-      const { path, key } = changed[index]!;
+      const { path, tree, context } = changed[index]!;
       const all = [...ofIgnore(path, request.ignore), ...ofTree, ...faults[index]!].slice(0, MAX_FAULTS);
-      next.set(path, { key, source: sourceOf(files, all) });
+      next.set(path, { tree, context, source: sourceOf(files, all) });
     }
     known = next;
-    return new Map([...next].map(([path, { source }]) => [path, source]));
+    last = { layout: request.layout, ignore: request.ignore };
+    return (path) => next.get(path)?.source;
   }
 
-  function collect(path: string, tree: ObjectId, request: SourcesRequest) {
-    const taken = new Set(request.divided.taken(path));
-    return collectSource(
-      { path, tree },
-      {
-        trees: request.trees,
-        maxFiles: limits.maxSourceFiles,
-        isTaken: (inner) => taken.has(inner) || request.manifests.has(inner),
-        isIgnored: request.ignore.isIgnored,
-      },
-    );
+  /** What has to be read; what is known goes to `next`. */
+  function changedSince({ folders, layout, ignore }: SourcesRequest, next: Map<string, Known>): Changed[] {
+    const { divided } = layout;
+    const isSameContext = last?.layout.divided === divided && last.ignore === ignore;
+    const changed: Changed[] = [];
+    for (const { path, tree } of folders) {
+      if (!divided.folders.has(path)) continue;
+      const before = known.get(path);
+      const context =
+        before && isSameContext ? before.context : [ignore.versionAbove(path), ...divided.taken(path)].join("\n");
+      if (before?.tree === tree && before.context === context) next.set(path, before);
+      else changed.push({ path, tree, context });
+    }
+    return changed;
   }
 
   return { read };
+}
+
+function contextOf(path: string, { trees, layout, ignore }: SourcesRequest, limits: DesiredLimits): SourceContext {
+  const taken = new Set(layout.divided.taken(path));
+  return {
+    trees,
+    maxFiles: limits.maxSourceFiles,
+    isTaken: (inner) => taken.has(inner) || layout.manifests.has(inner),
+    isIgnored: ignore.isIgnored,
+  };
 }
 
 function ofIgnore(folder: string, ignore: IgnoreFiles): Fault[] {

@@ -32,10 +32,12 @@ export function createTreeReader(git: GitReader, limits: DesiredLimits) {
       isKnown: (id) => complete.has(id),
       maxTrees: limits.maxEntries,
     }).catch(asTooLarge);
-    const trees: Trees = new Map([...complete, ...fresh]);
+    const trees = new Map(complete);
+    for (const [id, entries] of fresh) trees.set(id, entries);
     const folders = listFolders(trees, start, limits.maxEntries);
-    complete = new Map(folders.map(({ tree }) => [tree, entriesOf(trees, tree)]));
-    return { trees: new Map([...above, ...complete]), around, folders };
+    complete = reachedBy(folders, trees);
+    for (const [id, entries] of above) trees.set(id, entries);
+    return { trees, around, folders };
   }
 
   async function descend(resolved: Pick<Resolved, "revision" | "tree">, path: string | undefined, written: string) {
@@ -54,6 +56,12 @@ export function createTreeReader(git: GitReader, limits: DesiredLimits) {
   }
 
   return { read };
+}
+
+function reachedBy(folders: readonly Folder[], trees: Trees): Trees {
+  const reached = new Map<ObjectId, readonly TreeEntry[]>();
+  for (const { tree } of folders) reached.set(tree, entriesOf(trees, tree));
+  return reached;
 }
 
 /** The walk's bounds are told as a fault of the repository, with what mends it there. */

@@ -27,14 +27,24 @@ export function createWorkloads(
   const known = new WeakMap<Definition, { source: Source | undefined; workload: Workload }>();
 
   /** In the order of the definitions. */
-  async function join(definitions: readonly Definition[], sources: ReadonlyMap<string, Source>): Promise<Workload[]> {
+  async function join(
+    definitions: readonly Definition[],
+    sourceAt: (folder: string) => Source | undefined,
+  ): Promise<Workload[]> {
     const sourceOf = ({ sourceFolder }: Definition) =>
-      sourceFolder === undefined ? undefined : sources.get(sourceFolder);
-    const isKnown = (one: Definition) => known.has(one) && known.get(one)!.source === sourceOf(one);
-    const fresh = definitions.filter((one) => !isKnown(one)).map((one) => workloadOf(one, sourceOf(one), runtimes));
-    const misplaced = fresh.filter(({ field }) => field !== undefined);
-    for (const workload of [...fresh, ...(await placed(misplaced))])
+      sourceFolder === undefined ? undefined : sourceAt(sourceFolder);
+    const remember = (workload: Workload) =>
       known.set(workload.definition, { source: sourceOf(workload.definition), workload });
+    const misplaced: Workload[] = [];
+    for (const definition of definitions) {
+      const source = sourceOf(definition);
+      const before = known.get(definition);
+      if (before && before.source === source) continue;
+      const workload = workloadOf(definition, source, runtimes);
+      if (workload.field === undefined) remember(workload);
+      else misplaced.push(workload);
+    }
+    for (const workload of await placed(misplaced)) remember(workload);
     return definitions.map((definition) => known.get(definition)!.workload);
   }
 

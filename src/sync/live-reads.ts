@@ -42,19 +42,24 @@ export function storeReads(store: ResourceStore): LiveReads {
 /** More objects than that are listed instead of read one by one. */
 const SINGLE_READS_MAX = 100;
 
-/** The same objects with some of them read again from the store, which a cache may be behind of. */
+/**
+ * The same objects with some of them read again from the store, which a cache may be behind of; the very same answer
+ * when it was not.
+ */
 export async function readAgain(
   store: ResourceStore,
   live: LiveObjects,
   namespace: string,
-  refs: readonly ObjectRef[],
+  touched: readonly { readonly ref: ObjectRef; readonly live: AnyObject | undefined }[],
 ): Promise<LiveObjects> {
-  if (refs.length > SINGLE_READS_MAX) return { ...(await storeReads(store).objects(namespace)), version: live.version };
-  const items = new Map(live.items.map((object) => [refText(refOf(object)), object]));
-  await eachLimited(refs, async (ref) => {
-    const object = (await store.get(ref.kind, ref as ObjectKey)) as AnyObject | undefined;
-    if (object) items.set(refText(ref), object);
-    else items.delete(refText(ref));
+  if (touched.length > SINGLE_READS_MAX)
+    return { ...(await storeReads(store).objects(namespace)), version: live.version };
+  const changed = new Map<string, AnyObject | undefined>();
+  await eachLimited(touched, async ({ ref, live: cached }) => {
+    const present = (await store.get(ref.kind, ref)) as AnyObject | undefined;
+    if (present?.metadata.resourceVersion !== cached?.metadata.resourceVersion) changed.set(refText(ref), present);
   });
-  return { ...live, items: [...items.values()] };
+  if (changed.size === 0) return live;
+  const others = live.items.filter((object) => !changed.has(refText(refOf(object))));
+  return { ...live, items: [...others, ...[...changed.values()].filter((object) => object !== undefined)] };
 }

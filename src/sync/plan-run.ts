@@ -1,4 +1,4 @@
-import { refOf } from "../apis/index.ts";
+import { type AnyObject, refOf, refText } from "../apis/index.ts";
 import {
   type Action,
   DEFAULT_GUARD,
@@ -22,9 +22,8 @@ export async function planRun(run: Run, deps: SyncDeps): Promise<Outcome> {
   const live = run.live!;
   let plan = planWith(run, deps, live);
   const touched = touchedBy(plan);
-  if (touched.length > 0) {
-    plan = planWith(run, deps, await readAgain(deps.store, live, run.repository.metadata.namespace, touched));
-  }
+  const fresh = await readAgain(deps.store, live, run.repository.metadata.namespace, touched);
+  if (fresh !== live) plan = planWith(run, deps, fresh);
   run.plan = plan;
   run.diagnostics.push(...refusalDiagnostics(plan, (uid) => nameOf(uid, live, run.repository.metadata.namespace)));
   const changes = plan.actions.filter((action) => isWriting(action));
@@ -55,10 +54,20 @@ function planWith(run: Run, deps: SyncDeps, live: LiveObjects): Plan {
   });
 }
 
+/** The objects that a plan is about to do something with, as they were when it was made. */
 function touchedBy(plan: Plan) {
   const untouched: Action["kind"][] = ["unchanged", "leave"];
   const actions = plan.actions.filter((action) => !untouched.includes(action.kind));
-  return [...actions.map(refOfAction), ...plan.release.map((object) => refOf(object))];
+  return [
+    ...actions.map((action) => ({ ref: refOfAction(action), live: liveOf(action) })),
+    ...plan.release.map((object) => ({ ref: refOf(object), live: object })),
+  ];
+}
+
+/** The live object of the action's own name, which "name taken" and "wait" need not be about. */
+function liveOf(action: Action): AnyObject | undefined {
+  const live = "live" in action ? action.live : undefined;
+  return live && refText(refOf(live)) === refText(refOfAction(action)) ? live : undefined;
 }
 
 /** Names a repository to those who read this one's status, who may know nothing of other namespaces. */

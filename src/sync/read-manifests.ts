@@ -1,8 +1,9 @@
-import { ANNOTATIONS, type AnyObject, ownerUidOf, refOf, refText } from "../apis/index.ts";
-import { type DesiredReader, type KnownObjects, openDesiredReader } from "../desired/index.ts";
+import { ANNOTATIONS, ownerUidOf, refOf, refText } from "../apis/index.ts";
+import { type DesiredReader, openDesiredReader } from "../desired/index.ts";
+import type { LiveObjects } from "./live-reads.ts";
 import { OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
-import type { RunInputs } from "./sync-memory.ts";
+import type { Inventory, RunInputs } from "./sync-memory.ts";
 
 /** Reads what the revision wants. Ends the run when neither it, nor the spec, nor a live object changed since the last. */
 export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> {
@@ -11,9 +12,9 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
   run.live = await deps.reads.objects(repository.metadata.namespace);
   if (isSame(memory.settled?.inputs, inputsOf(run))) return { kind: "unchanged" };
   run.attempted = true;
-  const owned = run.live.items.filter((object) => ownerUidOf(object) === repository.metadata.uid);
-  run.owned = owned.filter(({ metadata }) => !metadata.deletionTimestamp).length;
-  run.desired = await readerFor(run, deps).read(resolved, { manifestFiles: filesOf(owned) });
+  if (memory.inventory?.live !== run.live) memory.inventory = inventoryOf(run.live, repository.metadata.uid);
+  run.owned = memory.inventory.count;
+  run.desired = await readerFor(run, deps).read(resolved, memory.inventory);
   return OK;
 }
 
@@ -50,15 +51,18 @@ function readerFor({ repository, memory }: Run, deps: SyncDeps): DesiredReader {
   return opened.desired.reader;
 }
 
-/** The objects by the file that they say they stand in. */
-function filesOf(owned: readonly AnyObject[]): KnownObjects["manifestFiles"] {
-  const files = new Map<string, string[]>();
-  for (const object of owned) {
+/** What of the live objects is the repository's, and in which files it says that it stands. */
+function inventoryOf(live: LiveObjects, uid: string): Inventory {
+  const manifestFiles = new Map<string, string[]>();
+  let count = 0;
+  for (const object of live.items) {
+    if (ownerUidOf(object) !== uid) continue;
+    if (!object.metadata.deletionTimestamp) count += 1;
     const file = object.metadata.annotations?.[ANNOTATIONS.path];
     if (file === undefined) continue;
-    const held = files.get(file);
+    const held = manifestFiles.get(file);
     if (held) held.push(refText(refOf(object)));
-    else files.set(file, [refText(refOf(object))]);
+    else manifestFiles.set(file, [refText(refOf(object))]);
   }
-  return files;
+  return { live, count, manifestFiles };
 }

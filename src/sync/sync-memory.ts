@@ -1,7 +1,8 @@
 import { keyOf, type ObjectKey } from "../apis/index.ts";
-import type { DesiredReader } from "../desired/index.ts";
+import type { DesiredReader, KnownObjects } from "../desired/index.ts";
 import { createPlanner, type Planner } from "../plan/index.ts";
 import type { GitReader } from "../source/index.ts";
+import type { LiveObjects } from "./live-reads.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What decides the outcome of a run; when all of it is as before, there is nothing to do. */
@@ -20,10 +21,18 @@ export interface OpenRepository {
   desired?: { readonly path: string; readonly reader: DesiredReader };
 }
 
+/** The repository's share of the live objects, as long as those are the same. */
+export interface Inventory extends KnownObjects {
+  readonly live: LiveObjects;
+  /** Without those that are being deleted. */
+  readonly count: number;
+}
+
 export interface RepositoryMemory {
   readonly uid: string;
   opened: OpenRepository | undefined;
   readonly planner: Planner;
+  inventory?: Inventory;
   /** Of the last run that ended with nothing left to retry. */
   settled: { readonly inputs: RunInputs; readonly verdict: Verdict } | undefined;
 }
