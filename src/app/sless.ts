@@ -1,22 +1,23 @@
 /** The composition root of the command line. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { main, processIo } from "../cli/index.ts";
+import { endProcess, main, processIo } from "../cli/index.ts";
 import { loadRuntimes } from "../runtimes/index.ts";
 import { createClient } from "../server/client.ts";
 import { findGit } from "../source/index.ts";
-import { startEmbedded } from "./embedded.ts";
 import { openLocalReader } from "./open-git-reader.ts";
 
 const root = join(import.meta.dirname, "../..");
-const io = processIo();
+const io = processIo(process);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
 
-process.exitCode = await main(process.argv.slice(2), io, {
-  startEmbedded,
+const code = await main(process.argv.slice(2), io, {
+  // Loaded when needed: every other verb starts without the server.
+  startEmbedded: async (options) => (await import("./embedded.ts")).startEmbedded(options),
   openGitReader: async (repository) => openLocalReader({ repository, git: await findGit(io.env.PATH) }),
   createClient,
   loadRuntimes: () => loadRuntimes(join(root, "runtimes")),
   exampleFolder: join(root, "example-repo"),
   version,
 });
+await endProcess(code);

@@ -5,20 +5,20 @@ import type { Input, Io, Output } from "./io.ts";
 const IMPATIENT = 130;
 
 /**
- * The io of this very process. The first SIGINT or SIGTERM aborts `signal`, a second one ends the process at once.
+ * The io of a process, which is this very one. The first SIGINT or SIGTERM aborts `signal`, a second one ends the process at once.
  * A reader that goes away (`sless get functions | head`) ends the process quietly.
  */
-export function processIo(): Io {
+export function processIo(own: NodeJS.Process): Io {
   const abort = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => (abort.signal.aborted ? process.exit(IMPATIENT) : abort.abort()));
+    own.on(name, () => (abort.signal.aborted ? own.exit(IMPATIENT) : abort.abort()));
   }
   return {
-    stdin: input(process.stdin),
-    stdout: output(process.stdout),
-    stderr: output(process.stderr),
-    env: process.env,
-    cwd: process.cwd(),
+    stdin: input(own.stdin),
+    stdout: output(own.stdout),
+    stderr: output(own.stderr),
+    env: own.env,
+    cwd: own.cwd(),
     signal: abort.signal,
   };
 }

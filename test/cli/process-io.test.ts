@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const FACE = resolve(import.meta.dirname, "../../src/cli/process-io.ts");
+
+/** Runs code that has `io` and `endProcess`, in a process of its own; `onOutput` sees what it prints so far. */
+async function running(code: string, onOutput: (printed: string, child: ReturnType<typeof spawn>) => void) {
+  const script = join(await temporaryFolder(), "script.ts");
+  const imports = `import { endProcess, processIo } from ${JSON.stringify(FACE)};\nconst io = processIo(process);\n`;
+  await writeFile(script, imports + code);
+  const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  child.stdout.on("data", (chunk) => {
+    printed += chunk;
+    onOutput(printed, child);
+  });
+  const ended = await new Promise<number | null>((done) => child.on("exit", done));
+  return { code: ended, printed };
+}
+
+const WAITS = `
+setInterval(() => {}, 1000);
+io.signal.addEventListener("abort", () => io.stdout.write("stopping\\n"));
+io.stdout.write("started\\n");
+`;
+
+it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "a first %s asks to stop, a second one ends the process",
+  async (signal) => {
+    const { code, printed } = await running(WAITS, (seen, child) => {
+      if (seen.endsWith("started\n") || seen.endsWith("stopping\n")) child.kill(signal);
+    });
+    expect({ code, printed }).toEqual({ code: 130, printed: "started\nstopping\n" });
+  },
+);
+
+it("all that was written arrives before the process ends, whatever still runs", async () => {
+  const size = 5_000_000;
+  const code = `setInterval(() => {}, 1000); io.stdout.write("x".repeat(${size})); await endProcess(3);`;
+  const run = await running(code, () => {});
+  expect(run.code).toBe(3);
+  expect(run.printed).toHaveLength(size);
+});
+
+it("a reader that goes away ends the process quietly", async () => {
+  const code = `for (;;) await io.stdout.write("x".repeat(65536));`;
+  const run = await running(code, (_seen, child) => child.stdout?.destroy());
+  expect(run.code).toBe(0);
+});
