@@ -16,26 +16,30 @@ export interface SourceToCheck {
   readonly files: readonly SourceFile[];
 }
 
-/**
- * What the blobs of sources tell is wrong with them: too many bytes, links that leave, LFS pointers. Reads for all
- * sources together; the result is in their order.
- */
-export async function contentFaults(
+export interface SourceContent {
+  /** Of all files together. */
+  readonly bytes: number;
+  /** Too many bytes, links that leave, LFS pointers. */
+  readonly faults: readonly Fault[];
+}
+
+/** What the blobs of sources tell about them. Reads for all sources together; the result is in their order. */
+export async function checkContents(
   git: GitReader,
   sources: readonly SourceToCheck[],
   limits: DesiredLimits,
-): Promise<Fault[][]> {
+): Promise<SourceContent[]> {
   const files = sources.flatMap((source) => source.files);
   const sizes = await sizesInBulk(
     git,
     files.map((file) => file.id),
   );
   const texts = await smallBlobs(git, files, sizes);
-  return sources.map((source) => [
-    ...sizeFaults(source, sizes, limits.maxSourceBytes),
-    ...linkFaults(source, texts),
-    ...pointerFaults(source, texts),
-  ]);
+  return sources.map((source) => {
+    const bytes = source.files.reduce((sum, file) => sum + sizes.get(file.id)!, 0);
+    const ofSize = sizeFaults(source, bytes, limits.maxSourceBytes);
+    return { bytes, faults: [...ofSize, ...linkFaults(source, texts), ...pointerFaults(source, texts)] };
+  });
 }
 
 /** Text of links and of what may be an LFS pointer. */
@@ -55,9 +59,7 @@ async function smallBlobs(
   return texts;
 }
 
-function sizeFaults(source: SourceToCheck, sizes: ReadonlyMap<ObjectId, number>, limit: number): Fault[] {
-  let bytes = 0;
-  for (const file of source.files) bytes += sizes.get(file.id)!;
+function sizeFaults(source: SourceToCheck, bytes: number, limit: number): Fault[] {
   if (bytes <= limit) return [];
   const details = { what: whatOf(source.path), actual: mebibytes(bytes), limit: mebibytes(limit) };
   return [{ code: "source_too_large", details }];

@@ -6,7 +6,7 @@ import type { Folder, Trees } from "./folder-walk.ts";
 import type { IgnoreFiles } from "./ignore-files.ts";
 import type { Layout } from "./layout.ts";
 import { type DesiredLimits, MAX_IGNORE_BYTES } from "./limits.ts";
-import { contentFaults } from "./source-content.ts";
+import { checkContents } from "./source-content.ts";
 import { collectSource, type SourceContext } from "./source-files.ts";
 
 /** Faults of one source that are told; the rest of them seldom says more. */
@@ -52,15 +52,16 @@ export function createSources(git: GitReader, limits: DesiredLimits) {
     const next = new Map<string, Known>();
     const changed = changedSince(request, next);
     const collected = changed.map((one) => collectSource(one, contextOf(one.path, request, limits)));
-    const faults = await contentFaults(
+    const contents = await checkContents(
       git,
       collected.map(({ files }, index) => ({ path: changed[index]!.path, files })),
       limits,
     );
     for (const [index, { files, faults: ofTree }] of collected.entries()) {
       const { path, tree, context } = changed[index]!;
-      const all = [...ofIgnore(path, request.ignore), ...ofTree, ...faults[index]!].slice(0, MAX_FAULTS);
-      next.set(path, { tree, context, source: sourceOf(files, all) });
+      const { bytes, faults: ofContent } = contents[index]!;
+      const all = [...ofIgnore(path, request.ignore), ...ofTree, ...ofContent].slice(0, MAX_FAULTS);
+      next.set(path, { tree, context, source: sourceOf(files, bytes, all) });
     }
     known = next;
     last = { layout: request.layout, ignore: request.ignore };
@@ -101,7 +102,7 @@ function ofIgnore(folder: string, ignore: IgnoreFiles): Fault[] {
   return ignore.oversizedFor(folder).map((path) => ({ code: "source_unsupported", details: { path, what } }));
 }
 
-function sourceOf(files: readonly SourceFile[], faults: readonly Fault[]): Source {
+function sourceOf(files: readonly SourceFile[], bytes: number, faults: readonly Fault[]): Source {
   const digest = sourceDigest(files);
   const byRuntime = new Map<string, DesiredSource>();
   return {
@@ -113,7 +114,7 @@ function sourceOf(files: readonly SourceFile[], faults: readonly Fault[]): Sourc
       if (!source) {
         const dependencies = files.filter((file) => runtime.dependencyFiles.includes(file.path));
         const { dependencyFiles } = runtime;
-        source = { digest, dependenciesDigest: sourceDigest(dependencies), dependencyFiles, files };
+        source = { digest, dependenciesDigest: sourceDigest(dependencies), dependencyFiles, files, bytes };
         byRuntime.set(runtime.name, source);
       }
       return source;

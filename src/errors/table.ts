@@ -323,7 +323,7 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "The source archive {key} cannot be read: {cause}.",
-    remedy: "Push again; sless stores it anew.",
+    remedy: "Run `sless reconcile` for its repository, which stores it anew.",
   },
   start_failed: {
     status: 422,

@@ -15,6 +15,8 @@ export interface DesiredSource {
   /** Names of the runtime's dependency files, there or not; with them code that changes beside dependencies is told too. */
   readonly dependencyFiles?: readonly string[];
   readonly files: readonly SourceFile[];
+  /** Of all files together; undefined = not known. */
+  readonly bytes?: number;
 }
 
 /** An object that a revision of a repository wants. */

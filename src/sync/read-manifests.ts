@@ -1,7 +1,7 @@
 import { ANNOTATIONS, ownerUidOf, refOf, refText } from "../apis/index.ts";
 import { type DesiredReader, openDesiredReader } from "../desired/index.ts";
 import type { LiveObjects } from "./live-reads.ts";
-import { OK, type Outcome, type Run } from "./run.ts";
+import { isAskedFor, OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 import type { Inventory, RunInputs } from "./sync-memory.ts";
 
@@ -10,7 +10,7 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
   const { repository, memory } = run;
   const resolved = run.resolved!;
   run.live = await deps.reads.objects(repository.metadata.namespace);
-  if (isSame(memory.settled?.inputs, inputsOf(run))) return { kind: "unchanged" };
+  if (!isAskedFor(run) && isSame(memory.settled?.inputs, inputsOf(run))) return { kind: "unchanged" };
   run.attempted = true;
   if (memory.inventory?.live !== run.live) memory.inventory = inventoryOf(run.live, repository.metadata.uid);
   run.owned = memory.inventory.count;

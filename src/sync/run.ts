@@ -1,4 +1,4 @@
-import type { Diagnostic, Kind, ObjectOf, ObjectRef } from "../apis/index.ts";
+import { ANNOTATIONS, type Diagnostic, type Kind, type ObjectOf, type ObjectRef } from "../apis/index.ts";
 import type { SlessError } from "../errors/index.ts";
 import type { DesiredState, Plan } from "../plan/index.ts";
 import type { Resolved } from "../source/index.ts";
@@ -38,6 +38,12 @@ export interface Run {
 
 export function startRun(start: Pick<Run, "repository" | "startedAt" | "memory" | "signal">): Run {
   return { ...start, owned: 0, diagnostics: [], failures: [], applied: [], deleted: [] };
+}
+
+/** Somebody asked for this very run, and may have a reason that we do not see. */
+export function isAskedFor({ repository }: Run): boolean {
+  const asked = repository.metadata.annotations?.[ANNOTATIONS.requestedAt];
+  return asked !== undefined && asked !== repository.status?.lastHandledReconcileAt;
 }
 
 /** CamelCase reasons of the conditions (names that users of Flux know). */

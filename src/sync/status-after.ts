@@ -28,14 +28,13 @@ export function statusAfter(
   now: string,
 ): RepositoryStatus {
   const { repository } = run;
+  if (outcome.kind === "unchanged") return { ...previous };
   const requestedAt = repository.metadata.annotations?.[ANNOTATIONS.requestedAt];
-  const handled = requestedAt === undefined ? {} : { lastHandledReconcileAt: requestedAt };
-  if (outcome.kind === "unchanged") return { ...previous, ...handled };
   const verdict = verdictOf(run, outcome);
   const generation = repository.metadata.generation;
   return withoutUndefined({
     ...previous,
-    ...handled,
+    ...(requestedAt !== undefined && { lastHandledReconcileAt: requestedAt }),
     observedGeneration: generation,
     conditions: conditionsAfter(previous?.conditions, conditionsOf(verdict, generation), now),
     ...revisionsOf(run, verdict),

@@ -33,6 +33,8 @@ export interface RepositoryMemory {
   opened: OpenRepository | undefined;
   readonly planner: Planner;
   inventory?: Inventory;
+  /** A run of this process looked for archives that got lost. */
+  isStoreChecked?: boolean;
   /** Of the last run that ended with nothing left to retry. */
   settled: { readonly inputs: RunInputs; readonly verdict: Verdict } | undefined;
 }

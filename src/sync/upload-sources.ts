@@ -1,22 +1,46 @@
 import { refOf, sourceKey, type WorkloadRef } from "../apis/index.ts";
 import { isSlessError } from "../errors/index.ts";
-import type { DesiredSource } from "../plan/index.ts";
+import type { DesiredObject, DesiredSource } from "../plan/index.ts";
 import { type GitReader, packArchive } from "../source/index.ts";
 import { eachLimited } from "./each-limited.ts";
-import { OK, type Outcome, type Run } from "./run.ts";
+import { isAskedFor, OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
-/** Archives that are packed at a time; each may hold a whole source in memory. */
-const PACKED_AT_A_TIME = 3;
+/** Small archives that are packed at a time; of larger ones only one is in memory. */
+const PACKED_AT_A_TIME = 16;
+const SMALL_BYTES = 2 * 1024 * 1024;
 
 /**
  * Stores the sources of the objects that are about to be written, where they are not stored yet. An object whose source
- * cannot be stored is not written. Workloads that share a source share the packing.
+ * cannot be stored is not written. Workloads that share a source share the packing. Once per process, and when somebody
+ * asked for this run, archives that got lost are stored anew.
  */
 export async function uploadSources(run: Run, deps: SyncDeps): Promise<Outcome> {
-  const groups = Map.groupBy(wantedSources(run), ({ source }) => source.digest);
-  await eachLimited([...groups.values()], (group) => uploadGroup(group, run, deps), PACKED_AT_A_TIME);
+  const wanted = wantedSources(run);
+  const isThorough = isAskedFor(run) || !run.memory.isStoreChecked;
+  const lost = isThorough ? await lostSources(run, deps) : [];
+  const groups = [...Map.groupBy([...wanted, ...lost], ({ source }) => source.digest).values()];
+  const isSmall = ([first]: Wanted[]) => (first!.source.bytes ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES;
+  const upload = (group: Wanted[]) => uploadGroup(group, run, deps);
+  await eachLimited(groups.filter(isSmall), upload, PACKED_AT_A_TIME);
+  await eachLimited(
+    groups.filter((group) => !isSmall(group)),
+    upload,
+    1,
+  );
+  run.memory.isStoreChecked = true;
   return OK;
+}
+
+/** Sources of unchanged objects that are not where the objects say. */
+async function lostSources(run: Run, { objects }: SyncDeps): Promise<Wanted[]> {
+  const { namespace } = run.repository.metadata;
+  const kept = sourcesOf(run.plan!.actions.flatMap((action) => (action.kind === "unchanged" ? [action.desired] : [])));
+  if (kept.length === 0) return [];
+  const stored = new Set<string>();
+  for (const folder of ["functions", "jobs"])
+    for await (const key of objects.list(`${folder}/${namespace}/`)) stored.add(key);
+  return kept.filter(({ ref, source }) => !stored.has(sourceKey(ref, source.digest)));
 }
 
 interface Wanted {
@@ -25,11 +49,15 @@ interface Wanted {
 }
 
 function wantedSources(run: Run): Wanted[] {
-  return run.plan!.actions.flatMap((action) => {
-    if (action.kind !== "create" && action.kind !== "update" && action.kind !== "adopt") return [];
-    const { intent, source } = action.desired;
-    return source ? [{ ref: refOf(intent) as WorkloadRef, source }] : [];
-  });
+  return sourcesOf(
+    run.plan!.actions.flatMap((action) =>
+      action.kind === "create" || action.kind === "update" || action.kind === "adopt" ? [action.desired] : [],
+    ),
+  );
+}
+
+function sourcesOf(objects: readonly DesiredObject[]): Wanted[] {
+  return objects.flatMap(({ intent, source }) => (source ? [{ ref: refOf(intent) as WorkloadRef, source }] : []));
 }
 
 async function uploadGroup(group: readonly Wanted[], run: Run, deps: SyncDeps): Promise<void> {

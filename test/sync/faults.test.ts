@@ -224,6 +224,26 @@ describe("faults of the stores", () => {
     expect(await world.names()).toHaveLength(2);
   });
 
+  it.each(["somebody asks", "the process starts anew"])(
+    "an archive that got lost is stored anew when %s",
+    async (when) => {
+      const world = await syncWorld(functionFolder("hello"));
+      await world.sync();
+      const { s3Key } = (await world.get("Function", "hello"))!.spec;
+      await world.objects.delete(s3Key!);
+      await world.sync();
+      expect(await world.objects.has(s3Key!)).toBe(false);
+      const annotations = { [ANNOTATIONS.requestedAt]: "now" };
+      if (when === "somebody asks")
+        await world.store.patch("Repository", KEY, { metadata: { annotations } }, { owner: "api" });
+      else await world.restart();
+      world.writes();
+      await world.sync();
+      expect(await world.objects.has(s3Key!)).toBe(true);
+      expect(world.writes()).toEqual(when === "somebody asks" ? ["status"] : []);
+    },
+  );
+
   it("an object that the store refuses is told at its manifest and blocks no other", async () => {
     const world = await syncWorld(
       { ...functionFolder("hello"), ...functionFolder("other") },

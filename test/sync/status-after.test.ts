@@ -239,10 +239,14 @@ it("a fault that is mended leaves no diagnostics behind", () => {
   expect(statusAfter(faulty, run(planned([])), OK, NOW)).not.toHaveProperty("diagnostics");
 });
 
-it("an unchanged run only notes that a request was handled", () => {
-  const before: RepositoryStatus = { observedGeneration: 2, lastAppliedRevision: OLD };
-  const asked = run({ repository: repository({ annotations: { "sless.kube5s.ru/requestedAt": "t1" } }), resolved });
-  expect(statusAfter(before, asked, { kind: "unchanged" }, NOW)).toEqual({ ...before, lastHandledReconcileAt: "t1" });
+it("an unchanged run leaves the status as it is; one that somebody asked for notes that", () => {
+  const before: RepositoryStatus = { observedGeneration: 3, lastAppliedRevision: OLD };
+  expect(statusAfter(before, run({ resolved }), { kind: "unchanged" }, NOW)).toEqual(before);
+  const asked = run({
+    ...planned([]),
+    repository: repository({ annotations: { "sless.kube5s.ru/requestedAt": "t1" } }),
+  });
+  expect(statusAfter(before, asked, OK, NOW).lastHandledReconcileAt).toBe("t1");
 });
 
 it("a suspended repository keeps what it last came to, and says that it rests", () => {
