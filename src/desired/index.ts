@@ -1,3 +1,3 @@
 export * from "./desired-reader.ts";
 export { type KnownObjects, NOTHING_KNOWN } from "./known-objects.ts";
-export { DEFAULT_LIMITS, type DesiredLimits } from "./limits.ts";
+export type { DesiredLimits } from "./limits.ts";

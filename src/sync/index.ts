@@ -1,5 +1,5 @@
 export { approveDeletions, type HeldDeletion, heldDeletions } from "./approve-deletions.ts";
-export { cachedReads, type SyncInformers } from "./cached-reads.ts";
+export type { SyncInformers } from "./cached-reads.ts";
 export { type LiveObjects, type LiveReads, storeReads } from "./live-reads.ts";
 export { reconcileRepository } from "./reconcile-repository.ts";
 export { createSyncController, type SyncController, type SyncControllerDeps } from "./sync-controller.ts";

@@ -1,6 +1,5 @@
 import {
   ANNOTATIONS,
-  type Condition,
   type ConditionUpdate,
   conditionsAfter,
   findCondition,
@@ -123,9 +122,4 @@ function historyAfter(
 
 function withoutUndefined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
-}
-
-/** `Ready` of a status. */
-export function readyOf(status: RepositoryStatus | undefined): Condition | undefined {
-  return findCondition(status?.conditions, "Ready");
 }

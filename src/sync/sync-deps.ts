@@ -1,9 +1,8 @@
 import type { ObjectOf } from "../apis/index.ts";
 import type { TimerClock } from "../controller/index.ts";
-import type { DesiredLimits } from "../desired/index.ts";
+import type { DesiredLimits, DesiredReaderOptions } from "../desired/index.ts";
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
-import type { Runtime } from "../runtimes/index.ts";
 import type { GitReader } from "../source/index.ts";
 import type { ObjectStore } from "../storage/index.ts";
 import type { LiveReads } from "./live-reads.ts";
@@ -20,7 +19,7 @@ export interface SyncDeps {
    * @throws SlessError `repository_unreachable`, `repository_unsupported`, `repository_url_invalid`
    */
   openGit(repository: ObjectOf<"Repository">): Promise<GitReader>;
-  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly runtimes: DesiredReaderOptions["runtimes"];
   readonly clock: TimerClock;
   readonly report: Reporter;
   /** Lists of live objects; may be behind the store, what a plan would change is read again. */

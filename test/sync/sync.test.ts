@@ -140,6 +140,33 @@ describe("a later push changes what it touches", () => {
     expect(world.events.map(({ step }) => step)).not.toContain("stored");
   });
 
+  it("a function that becomes a service is created once its predecessor is gone", async () => {
+    const world = await syncWorld({ ...functionFolder("hello"), ...functionFolder("other") });
+    await world.sync();
+    const finalizers = ["sless.kube5s.ru/cleanup"];
+    await world.store.patch(
+      "Function",
+      { namespace: "demo", name: "hello" },
+      { metadata: { finalizers } },
+      { owner: "api" },
+    );
+    await world.git.commit("service", {
+      [YAML]: functionYaml("hello").replace("kind: Function", "kind: Service") + triggerYaml("hello-http", "hello"),
+    });
+    expect(await world.sync()).toEqual({ kind: "backOff" });
+    expect(await world.ready()).toBe("False Progressing");
+    expect(await world.get("Service", "hello")).toBeUndefined();
+    await world.store.patch(
+      "Function",
+      { namespace: "demo", name: "hello" },
+      { metadata: { finalizers: [] } },
+      { owner: "api" },
+    );
+    await world.sync();
+    expect(await world.names()).toContain("Service/demo/hello");
+    expect(await world.ready()).toBe("True ReconciliationSucceeded");
+  });
+
   it("a changed path of the spec is followed, deletions by the guard's leave", async () => {
     const world = await syncWorld({
       ...functionFolder("hello"),
@@ -151,63 +178,6 @@ describe("a later push changes what it touches", () => {
     await world.sync();
     expect(await world.names()).toEqual(["Function/demo/two"]);
     expect((await world.status()).observedGeneration).toBe(2);
-  });
-});
-
-describe("what Git can do to a sync", () => {
-  it("a force-push to a rewritten history is followed without the old commit (lesson 8)", async () => {
-    const world = await syncWorld(functionFolder("hello"));
-    await world.sync();
-    await world.git.git("checkout", "--quiet", "--orphan", "rewritten");
-    await world.git.commit("another beginning", { "functions/hello/handler.py": handler("rewritten") });
-    await world.git.git("branch", "--quiet", "--force", "main", "rewritten");
-    await world.git.git("checkout", "--quiet", "main");
-    await world.git.git("reflog", "expire", "--expire=now", "--all");
-    await world.git.git("gc", "--quiet", "--prune=now");
-    await world.sync();
-    expect(await world.ready()).toBe("True ReconciliationSucceeded");
-    expect((await world.status()).lastAppliedRevision).toBe(`main@sha1:${await world.git.git("rev-parse", "HEAD")}`);
-  });
-
-  it("a deleted branch changes nothing, says why, and recovers when it is pushed again", async () => {
-    const world = await syncWorld(functionFolder("hello"), { spec: { ref: { branch: "live" } } });
-    await world.git.git("branch", "live");
-    await world.sync();
-    const names = await world.names();
-    await world.git.git("branch", "-D", "live");
-    expect(await world.sync()).toEqual({ kind: "backOff" });
-    expect(await world.ready()).toBe("False GitOperationFailed");
-    expect(await world.names()).toEqual(names);
-    await world.git.git("branch", "live");
-    await world.sync();
-    expect(await world.ready()).toBe("True ReconciliationSucceeded");
-  });
-
-  it("an empty repository waits for its first commit", async () => {
-    const world = await syncWorld({});
-    expect(await world.sync()).toEqual({ kind: "after", ms: 60_000 });
-    expect(await world.ready()).toBe("False GitOperationFailed");
-    await world.git.commit("first", functionFolder("hello"));
-    await world.sync();
-    expect(await world.names()).toHaveLength(2);
-  });
-
-  it("a switch to another branch applies that branch", async () => {
-    const world = await syncWorld({ ...functionFolder("hello"), ...functionFolder("other") });
-    await world.sync();
-    await world.git.git("checkout", "--quiet", "-b", "next");
-    const commit = await world.git.commit("next", { "functions/hello/handler.py": handler("next") });
-    await world.setSpec({ ref: { branch: "next" } });
-    await world.sync();
-    expect((await world.status()).lastAppliedRevision).toBe(`next@sha1:${commit}`);
-  });
-
-  it("a ref of a kind that this version does not know stalls with the way out", async () => {
-    const world = await syncWorld(functionFolder("hello"), { spec: { ref: { semver: ">=1.0.0" } } });
-    expect(await world.sync()).toEqual({ kind: "done" });
-    const conditions = (await world.status()).conditions;
-    expect(conditions?.map(({ type }) => type)).toEqual(["Ready", "Stalled"]);
-    expect(conditions?.[0]?.message).toContain("Use spec.ref.branch, tag or commit");
   });
 });
 
