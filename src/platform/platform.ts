@@ -54,7 +54,9 @@ export type JobState =
 
 /**
  * Runs workloads. Level-based: `apply` states what is wanted and returns what is now; changes are told to the listeners.
- * An older revision serves until the new one is healthy, and its calls in flight end well.
+ * An older revision serves until the new one is healthy, and its calls in flight end well. What serves goes on serving
+ * when sless is started anew, before the first `apply` and whatever that will want; a revision whose image is gone by
+ * then is forgotten.
  */
 export interface Platform {
   /** `replicas` 0 stops it. Applying an equal spec changes nothing. */

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { refText, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
 import { type LogFile, logFile, type ProcessSupervisor } from "../../processes/index.ts";
-import type { Platform } from "../platform.ts";
+import type { Platform, WorkloadSpec } from "../platform.ts";
 import { openJobRuns } from "./job-runs.ts";
 import type { ImageSource } from "./prepare-run.ts";
 import type { Environment } from "./replica-environment.ts";
 import { openRollout, type Rollout } from "./rollout.ts";
+import { servingRecords } from "./serving-records.ts";
 import { openSlots } from "./slots.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
 import { DEFAULT_TIMING, type Timing } from "./timing.ts";
@@ -17,7 +18,7 @@ const LOG_MAX_BYTES = 5 * 1024 * 1024;
 const STARTS_AT_ONCE = 8;
 
 export interface ProcessPlatformOptions extends ImageSource {
-  /** Logs and runs of jobs; used by one process at a time. */
+  /** Logs, runs of jobs, and what serves; used by one process at a time. */
   readonly folder: string;
   readonly processes: ProcessSupervisor;
   readonly clock: Clock;
@@ -33,7 +34,10 @@ export interface ProcessPlatform extends Platform {
   close(): Promise<void>;
 }
 
-/** A Platform of child processes on loopback ports. It isolates nobody from anybody: one user's own machine. */
+/**
+ * A Platform of child processes on loopback ports. It isolates nobody from anybody: one user's own machine. What served
+ * in an earlier life of the folder is started again at once.
+ */
 export function processPlatform(options: ProcessPlatformOptions): ProcessPlatform {
   const deps: ReplicaDeps = {
     ...options,
@@ -43,6 +47,7 @@ export function processPlatform(options: ProcessPlatformOptions): ProcessPlatfor
   };
   const logsFolder = join(options.folder, "logs");
   const jobsFolder = join(options.folder, "jobs");
+  const records = servingRecords(join(options.folder, "serving"));
   const rollouts = new Map<string, Rollout>();
   const logs = new Map<string, LogFile>();
   const listeners = new Set<(workload: WorkloadRef) => void>();
@@ -68,14 +73,28 @@ export function processPlatform(options: ProcessPlatformOptions): ProcessPlatfor
     const key = refText(workload);
     const known = rollouts.get(key);
     if (known) return known;
-    const rollout = openRollout({ workload, log: logOf(workload), deps, changed: () => changed(workload) });
+    const rollout = openRollout({
+      workload,
+      log: logOf(workload),
+      deps,
+      changed: () => changed(workload),
+      keep: (serving) => void records.keep(workload, serving),
+    });
     rollouts.set(key, rollout);
     return rollout;
   }
 
   const jobs = openJobRuns({ folder: jobsFolder, deps, logOf, changed });
+  /** Everything but `acquire` waits for it: by then it is known what served, and its replicas are starting. */
+  const resumed = resume();
+
+  async function resume(): Promise<void> {
+    const isThere = async ({ imageRef }: WorkloadSpec) => (await deps.resolveImage(imageRef)) !== undefined;
+    for (const serving of await records.read(isThere)) rolloutOf(serving.spec.workload).resume(serving);
+  }
 
   async function list(): Promise<WorkloadRef[]> {
+    await resumed;
     const kept = [...(await workloadsIn(logsFolder, ".log")), ...(await workloadsIn(jobsFolder, ""))];
     const byKey = new Map(kept.map((ref) => [refText(ref), ref]));
     for (const key of rollouts.keys()) {
@@ -86,6 +105,7 @@ export function processPlatform(options: ProcessPlatformOptions): ProcessPlatfor
   }
 
   async function remove(workload: WorkloadRef): Promise<void> {
+    await resumed;
     const key = refText(workload);
     const rollout = rollouts.get(key);
     rollouts.delete(key);
@@ -93,6 +113,7 @@ export function processPlatform(options: ProcessPlatformOptions): ProcessPlatfor
       leaving.add(rollout);
       void rollout.retire().finally(() => leaving.delete(rollout));
     }
+    await records.keep(workload, undefined);
     await jobs.remove(workload);
     const log = logOf(workload);
     logs.delete(key);
@@ -101,9 +122,13 @@ export function processPlatform(options: ProcessPlatformOptions): ProcessPlatfor
   }
 
   return {
-    apply: async (spec, replicas) => rolloutOf(spec.workload).apply(spec, replicas),
+    async apply(spec, replicas) {
+      await resumed;
+      return rolloutOf(spec.workload).apply(spec, replicas);
+    },
     remove,
     async state(workload) {
+      await resumed;
       const known = rollouts.get(refText(workload));
       if (known) return known.state();
       const path = workloadPath(workload);
@@ -119,8 +144,10 @@ export function processPlatform(options: ProcessPlatformOptions): ProcessPlatfor
     },
     logs: (workload, readOptions) => logOf(workload).read(readOptions),
     async close() {
+      await resumed;
       const all = [...rollouts.values(), ...leaving];
       await Promise.all([jobs.close(), ...all.map((rollout) => rollout.stop())]);
+      await records.flush();
       await Promise.all([...logs.values()].map((log) => log.finish()));
     },
   };

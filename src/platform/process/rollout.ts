@@ -2,12 +2,15 @@ import { hashFields, type WorkloadRef } from "../../apis/index.ts";
 import type { LogFile } from "../../processes/index.ts";
 import type { Lease, WorkloadSpec, WorkloadState } from "../platform.ts";
 import { openRevision, type Revision } from "./revision.ts";
+import type { Serving } from "./serving-records.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
 import { leaseLeastBusy } from "./table.ts";
 
 /** One workload: the revision that serves, and perhaps the next one that is not ready yet. */
 export interface Rollout {
   apply(spec: WorkloadSpec, replicas: number): WorkloadState;
+  /** Starts what served in an earlier life; it counts as what serves, so that a next revision rolls over from it. */
+  resume(serving: Serving): void;
   state(): WorkloadState;
   acquire(): Lease | undefined;
   /** Stops it; calls in flight may end within their limit. Resolves when nothing of it runs. */
@@ -22,14 +25,18 @@ interface RolloutOptions {
   readonly deps: ReplicaDeps;
   /** The state differs from what was told last. */
   readonly changed: () => void;
+  /** Another revision, or another number of its replicas, serves from now on; undefined when none does. */
+  readonly keep: (serving: Serving | undefined) => void;
 }
 
 /** Moves a workload from revision to revision: the old one serves until all replicas of the new one are healthy. */
-export function openRollout({ workload, log, deps, changed }: RolloutOptions): Rollout {
+export function openRollout({ workload, log, deps, changed, keep }: RolloutOptions): Rollout {
   let serving: Revision | undefined;
   let next: Revision | undefined;
   let replicas = 0;
   let told = "";
+  let kept: { readonly revision: Revision; readonly replicas: number } | undefined;
+  let ended = false;
   let started = 0;
   const retiring = new Set<Revision>();
 
@@ -57,6 +64,11 @@ export function openRollout({ workload, log, deps, changed }: RolloutOptions): R
   }
 
   function tell(): void {
+    if (ended) return;
+    if (kept?.revision !== serving || kept?.replicas !== serving?.target) {
+      kept = serving && { revision: serving, replicas: serving.target };
+      keep(serving && { spec: serving.spec, replicas: serving.target });
+    }
     const now = JSON.stringify(state());
     if (now === told) return;
     told = now;
@@ -103,9 +115,16 @@ export function openRollout({ workload, log, deps, changed }: RolloutOptions): R
       advance();
       return state();
     },
+    resume(former) {
+      replicas = former.replicas;
+      serving = open(former.spec);
+      kept = { revision: serving, replicas };
+      serving.scale(replicas);
+    },
     state,
     acquire: () => serving && leaseLeastBusy(serving.seats),
     async retire() {
+      ended = true;
       retire(next);
       retire(serving);
       next = undefined;
@@ -113,6 +132,7 @@ export function openRollout({ workload, log, deps, changed }: RolloutOptions): R
       await Promise.all([...retiring].map((revision) => revision.retire()));
     },
     async stop() {
+      ended = true;
       const all = [...retiring, ...(next ? [next] : []), ...(serving ? [serving] : [])];
       next = undefined;
       serving = undefined;
