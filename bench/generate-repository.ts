@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
-import { finished } from "node:stream/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 
 const ISOLATED = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null", GIT_TERMINAL_PROMPT: "0" };
 
@@ -42,24 +43,43 @@ const handler = (n: number) =>
 export async function generateRepository(folder: string, count: number): Promise<void> {
   await mkdir(folder, { recursive: true });
   await git(["init", "--quiet", "--bare", "--initial-branch=main", folder]);
+  await fastImport(folder, allFunctions(count));
+}
+
+/** Commits another handler of the first function to `main`; the version makes it different. */
+export async function changeOneFunction(folder: string, version: number): Promise<void> {
+  const from = "from refs/heads/main^0\n";
+  await fastImport(folder, [
+    commitHead(`Version ${version}`),
+    from,
+    fileOf(nameOf(0), "handler.py", handler(-version)),
+  ]);
+}
+
+function* allFunctions(count: number): Generator<string> {
+  yield commitHead("Functions");
+  for (let n = 0; n < count; n += 1) {
+    const name = nameOf(n);
+    yield fileOf(name, "function.yaml", manifest(name, n));
+    yield fileOf(name, "handler.py", handler(n));
+    yield fileOf(name, "notes.txt", `Function ${n}\n`);
+  }
+}
+
+const nameOf = (n: number) => `f${String(n).padStart(5, "0")}`;
+const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+const commitHead = (message: string) =>
+  `commit refs/heads/main\ncommitter Ada <ada@example.com> 1700000000 +0000\n${data(message)}`;
+const fileOf = (name: string, file: string, text: string) => `M 100644 inline functions/${name}/${file}\n${data(text)}`;
+
+async function fastImport(folder: string, lines: Iterable<string>): Promise<void> {
   const child = spawn("git", ["-C", folder, "fast-import", "--quiet"], {
     env: { PATH: process.env.PATH, HOME: folder, ...ISOLATED },
     stdio: ["pipe", "inherit", "inherit"],
   });
-  const input = child.stdin;
-  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
-  input.write(`commit refs/heads/main\ncommitter Ada <ada@example.com> 1700000000 +0000\n${data("Functions")}`);
-  for (let n = 0; n < count; n += 1) {
-    const name = `f${String(n).padStart(5, "0")}`;
-    const files = { "function.yaml": manifest(name, n), "handler.py": handler(n), "notes.txt": `Function ${n}\n` };
-    const lines = Object.entries(files).map(
-      ([file, text]) => `M 100644 inline functions/${name}/${file}\n${data(text)}`,
-    );
-    if (!input.write(lines.join(""))) await once(input, "drain");
-  }
-  input.end("done\n");
-  await finished(input);
-  const [code] = await once(child, "exit");
+  const exited = once(child, "exit");
+  await pipeline(Readable.from(lines), child.stdin);
+  const [code] = await exited;
   if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
 }
 
