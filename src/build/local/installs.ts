@@ -124,7 +124,11 @@ export function openInstalls(options: InstallsOptions): Installs {
         return folderOf(key);
       } finally {
         shared.users--;
-        if (shared.users === 0) shared.stop.abort(new Error("nobody waits for it"));
+        if (shared.users === 0) {
+          shared.stop.abort(new Error("nobody waits for it"));
+          await shared.done.catch(() => undefined);
+          await shared.log.clear();
+        }
       }
     },
   };

@@ -1,13 +1,14 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openFilesystemStore } from "../../../src/storage/filesystem/index.ts";
 import { objectStoreContract } from "../../contract/object-store.ts";
 import { allOf } from "../../support/all-of.ts";
+import { mountSmallDisk } from "../../support/small-disk.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 describe("the filesystem store", () => {
@@ -85,16 +86,4 @@ async function killWhilePutting(folder: string, count: number): Promise<string[]
   }
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   return output.split("\n").slice(0, -1);
-}
-
-function mountSmallDisk(folder: string): boolean {
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
-  } catch {
-    return false;
-  }
-  onTestFinished(() => {
-    execFileSync("umount", [folder], { stdio: "ignore" });
-  });
-  return true;
 }
