@@ -391,7 +391,7 @@ export const ERRORS = {
     status: 400,
     consequence: "stalled",
     happened: "{cause}.",
-    remedy: "See `sless {verb} --help`.",
+    remedy: "Read `sless {verb} --help`.",
   },
   not_a_repository: {
     status: 400,

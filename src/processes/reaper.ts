@@ -55,6 +55,8 @@ export function startReaper(): Reaper {
       closing = true;
       for (const group of groups) child.stdin?.write(`- ${group}\n`);
       const ended = new Promise((resolve) => child.once("exit", resolve));
+      // Unref'd, its end would be waited for by a process that has nothing else to do, and ends before.
+      child.ref();
       child.stdin?.end();
       if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) await ended;
     },

@@ -6,7 +6,9 @@ const rows = Object.entries(ERRORS);
 describe("the table of errors", () => {
   it.each(rows)("%s says what happened in a sentence and begins its remedy with a verb", (_code, row) => {
     expect(row.happened).toMatch(/\.$|\{cause\}\.?$/);
-    expect(row.remedy).toMatch(/^(Check|Read|Correct|Choose|Change|Use|Call|Send|Look|Set|Try|Make|Install|Push|Run|Write|Split|Create|Remove|Rename|Restore|Name|Replace|Commit|Add|Stop)\b/);
+    expect(row.remedy).toMatch(
+      /^(Check|Read|Correct|Choose|Change|Use|Call|Send|Look|Set|Try|Make|Install|Push|Run|Write|Split|Create|Remove|Rename|Restore|Name|Replace|Commit|Add|Start|Stop)\b/,
+    );
   });
 
   it.each(rows)("%s leaves no placeholder open when its details are given", (code, row) => {
