@@ -83,10 +83,10 @@ export async function openProcessSupervisor(options: { folder: string }): Promis
       closed = true;
       const left = [...running];
       for (const child of left) child.kill("SIGKILL");
-      await Promise.race([
-        Promise.all(left.map((child) => child.exited)),
-        setTimeout(CLOSE_WAIT_MS, undefined, { ref: false }),
-      ]);
+      const over = new AbortController();
+      const limit = setTimeout(CLOSE_WAIT_MS, undefined, { signal: over.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(left.map((child) => child.exited)), limit]);
+      over.abort();
       await reaper.close();
     },
   };

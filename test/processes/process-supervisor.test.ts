@@ -103,6 +103,17 @@ describe("the process supervisor", () => {
   });
 });
 
+it("a process that has nothing else to do gets beyond the close, and ends well", async () => {
+  const script = fileURLToPath(new URL("close-and-end.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, await temporaryFolder()], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  expect(await once(child, "close")).toEqual([0, null]);
+  expect(output).toBe("closed\n");
+});
+
 describe("children of a parent that died", () => {
   it.each(["SIGKILL", "SIGTERM", "SIGINT", "SIGABRT"] as const)("are gone after its %s", async (signal) => {
     const { parent, mark } = await startParent(await temporaryFolder());
