@@ -1,1 +1,2 @@
+export * from "./merge-patch.ts";
 export * from "./resource-store.ts";

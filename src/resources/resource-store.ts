@@ -58,6 +58,11 @@ export interface ResourceStore {
     patch: MergePatch,
     options: { owner: FieldOwner; uid?: string; resourceVersion?: string },
   ): Promise<ObjectOf<K>>;
+  /**
+   * Names of the spec's fields (`replicas`) of which the owner applied something and still has it, sorted; what it
+   * created or patched does not count. Of an object that is not there: none.
+   */
+  appliedFields(kind: Kind, key: ObjectKey, owner: FieldOwner): Promise<readonly string[]>;
   /** Replaces the status alone; fails with `conflict` when `resourceVersion` is stale. An equal status is not written. */
   updateStatus<K extends Kind>(
     object: Pick<ObjectOf<K>, "kind" | "metadata">,

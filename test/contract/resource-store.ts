@@ -207,6 +207,19 @@ function ownerContract(open: () => Promise<OpenedStore>): void {
     expect(after.spec).not.toHaveProperty("env");
   });
 
+  it("an owner is told which fields it applied and still has", async () => {
+    const { store, namespace } = await open();
+    const key = { namespace, name: "hello" };
+    const applied = () => store.appliedFields("Function", key, "sync");
+    expect(await applied()).toEqual([]);
+    await store.apply(functionIntent(namespace, "hello", { env: { A: "1", B: "2" }, replicas: 2 }), { owner: "sync" });
+    expect(await applied()).toEqual(["env", "replicas", "runtime"]);
+    await store.patch("Function", key, { spec: { replicas: 3, memoryMB: 256 } }, { owner: "api" });
+    expect(await applied()).toEqual(["env", "runtime"]);
+    await store.patch("Function", key, { spec: { timeoutSec: 5 } }, { owner: "sync" });
+    expect(await applied()).toEqual(["env", "runtime"]);
+  });
+
   it("an equal value has two owners and goes with the second", async () => {
     const { store, namespace } = await open();
     const intent = functionIntent(namespace, "hello", { memoryMB: 512 });

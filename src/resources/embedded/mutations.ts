@@ -10,9 +10,10 @@ import {
   statusFaults,
   withDefaults,
 } from "../../apis/index.ts";
+import { mergePatch } from "../merge-patch.ts";
 import type { FieldOwner, MergePatch } from "../resource-store.ts";
 import { applyFields, type FieldOwners, NO_OWNERS, ownersAfterUpdate } from "./field-owners.ts";
-import { type Fields, fieldsOf, freezeDeep, isMap, sameJson, type Writable, writableOf } from "./fields.ts";
+import { type Fields, fieldsOf, freezeDeep, sameJson, type Writable, writableOf } from "./fields.ts";
 import { checkMetadata, checkObject, refuseFaults } from "./object-faults.ts";
 
 /** An object as it is kept, with who owns its fields. */
@@ -75,17 +76,6 @@ export function markDeleted<K extends Kind>(live: ObjectOf<K>, now: string): Obj
 /** The object with another version. */
 export function withVersion<K extends Kind>(object: ObjectOf<K>, resourceVersion: string): ObjectOf<K> {
   return freezeDeep({ ...object, metadata: { ...object.metadata, resourceVersion } });
-}
-
-/** RFC 7396. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isMap(patch)) return patch;
-  const result = new Map(isMap(target) ? Object.entries(target) : []);
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) result.delete(key);
-    else result.set(key, mergePatch(result.get(key), value));
-  }
-  return Object.fromEntries(result);
 }
 
 function writableOfIntent({ metadata, spec }: ObjectIntent): Writable {

@@ -93,12 +93,22 @@ export function storeOver(database: Database, file: string, clock: { now(): Date
     apply: (intent, applied) => write(intent, (draft, wanted) => applyIn(draft, wanted, applied, stamp())),
     patch: (kind, key, patch, patched) =>
       write(patch, (draft, changes) => patchIn(draft, { ...key, kind }, changes, patched)),
+    async appliedFields(kind, { namespace, name }, owner) {
+      checkOpen();
+      return specFields(database.ownersOf({ kind, namespace, name })?.[owner] ?? []);
+    },
     updateStatus: ({ kind, metadata }, status) =>
       write(status, (draft, next) => updateStatusIn(draft, { kind, metadata }, next)),
     delete: (kind, key, preconditions = {}) =>
       write(preconditions, (draft, expected) => deleteIn(draft, { ...key, kind }, expected, stamp().now)),
     close: () => (closing ??= close()),
   };
+}
+
+/** `spec/env/A` → `env`. */
+function specFields(paths: readonly string[]): string[] {
+  const fields = paths.filter((path) => path.startsWith("spec/")).map((path) => path.split("/")[1]!);
+  return [...new Set(fields)].sort();
 }
 
 function toVersion(from: string): number {

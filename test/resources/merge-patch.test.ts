@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
-import { mergePatch } from "../../../src/resources/embedded/mutations.ts";
+import { mergePatch, mergePatchBetween } from "../../src/resources/index.ts";
 
 // The examples of RFC 7396, appendix A.
 it.each<[unknown, unknown, unknown]>([
@@ -24,4 +25,19 @@ it.each<[unknown, unknown, unknown]>([
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ])("%j patched with %j is %j", (target, patch, result) => {
   expect(mergePatch(target, patch)).toEqual(result);
+});
+
+const map = fc.letrec<{ map: Record<string, unknown>; value: unknown }>((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, fc.integer(), fc.string(), fc.array(fc.integer(), { maxLength: 2 }), tie("map")),
+  map: fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), tie("value"), { maxKeys: 3 }),
+})).map;
+
+it("the patch between two values turns one into the other, and is none when they are equal", () => {
+  fc.assert(
+    fc.property(map, map, (before, after) => {
+      const patch = mergePatchBetween(before, after);
+      expect(mergePatch(before, patch ?? {})).toEqual(after);
+      expect(mergePatchBetween(after, after)).toBeUndefined();
+    }),
+  );
 });
