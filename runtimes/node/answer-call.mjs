@@ -2,9 +2,11 @@
 import { once } from "node:events";
 import { reset } from "./call.mjs";
 import { contextOf } from "./context.mjs";
-import { decodeEvent, InvalidEvent } from "./event.mjs";
+import { decodeEvent, InvalidEvent, parseForm } from "./event.mjs";
 import { writeError } from "./log.mjs";
 import { BODYLESS, chunkBytes, chunkType, toAnswer } from "./result.mjs";
+
+const LINGER_MS = 1000;
 
 /** Ends when the call is answered or its client gone; throws nothing. */
 export async function answerCall(call, { settings, handler, beforeBody, isDraining }) {
@@ -26,8 +28,7 @@ export async function answerCall(call, { settings, handler, beforeBody, isDraini
 function failed(call, error) {
   if (error instanceof InvalidEvent) return call.fail(400, "invalid_event", error.message);
   if (call.expired) return writeError(call.requestId, "the handler failed after its deadline", error);
-  if (call.res.destroyed && call.signal.aborted)
-    return writeError(call.requestId, "the client went away (client_disconnect)");
+  if (call.res.destroyed && call.isOver) return writeError(call.requestId, "the client went away (client_disconnect)");
   writeError(call.requestId, "the handler failed (handler_error)", error);
   if (call.claimed) return reset(call.res);
   call.fail(500, "handler_error", "The handler failed; its log has the stack under this request id.");
@@ -40,20 +41,28 @@ async function readBody(call, limit, beforeBody) {
   beforeBody();
   const chunks = [];
   let size = 0;
-  try {
-    for await (const chunk of req) {
+  const isWhole = await new Promise((resolve) => {
+    req.on("data", (chunk) => {
       size += chunk.length;
-      if (size > limit) return refuseBody(call, limit);
-      chunks.push(chunk);
-    }
-  } catch {
-    return undefined;
-  }
-  return Buffer.concat(chunks, size);
+      if (size <= limit) chunks.push(chunk);
+      else resolve(false);
+    });
+    req.once("end", () => resolve(true));
+    req.once("close", () => resolve(req.complete));
+  });
+  if (size > limit) return refuseBody(call, limit);
+  return isWhole ? Buffer.concat(chunks, size) : undefined;
 }
 
+/** Takes what the client still sends for a moment, so that it reads the answer rather than a reset. */
 function refuseBody(call, limit) {
-  call.fail(413, "body_too_large", `The body is larger than ${limit} bytes; send less.`, { close: true });
+  const { req, res } = call;
+  const end = () => {
+    req.removeAllListeners("data").resume();
+    const timer = setTimeout(() => res.end(), LINGER_MS);
+    req.once("close", () => clearTimeout(timer)).once("end", () => res.end());
+  };
+  call.fail(413, "body_too_large", `The body is larger than ${limit} bytes; send less.`, { close: true, end });
   return undefined;
 }
 
@@ -71,6 +80,10 @@ function requestInfo(req, body) {
     queryString: queryOf(target),
     headers: req.headers,
     body,
+    /** Of several values of one name the last counts. */
+    get query() {
+      return parseForm(this.queryString);
+    },
   };
 }
 

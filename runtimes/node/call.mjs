@@ -1,5 +1,5 @@
 /** One call in flight: its deadline, and who answers it. */
-import { oneLine, writeError } from "./log.mjs";
+import { writeError } from "./log.mjs";
 import { now } from "./watch.mjs";
 
 export const BLOCKED_ERROR =
@@ -11,7 +11,9 @@ let lastId = 0;
 export function beginCall({ req, res, requestId, timeoutMs, watch, onEnd }) {
   const id = ++lastId;
   const expires = timeoutMs === undefined ? undefined : now() + timeoutMs;
-  const abort = new AbortController();
+  /** Made when a handler asks for the signal: most do not. */
+  let abort;
+  let ending;
   let timer;
 
   const call = {
@@ -19,7 +21,16 @@ export function beginCall({ req, res, requestId, timeoutMs, watch, onEnd }) {
     res,
     requestId,
     expires,
-    signal: abort.signal,
+    get signal() {
+      if (!abort) {
+        abort = new AbortController();
+        if (ending) abort.abort(ending);
+      }
+      return abort.signal;
+    },
+    get isOver() {
+      return ending !== undefined;
+    },
     expired: false,
     /** True for the first who asks, and only while the client can still be answered. */
     claimed: false,
@@ -29,7 +40,7 @@ export function beginCall({ req, res, requestId, timeoutMs, watch, onEnd }) {
       return true;
     },
     /** A whole answer of the runtime itself. */
-    fail(status, reason, error, { close = false } = {}) {
+    fail(status, reason, error, { close = false, end = () => res.end() } = {}) {
       if (!call.claim()) return;
       const body = Buffer.from(JSON.stringify({ error, component: "runtime", reason, requestId }));
       if (close) res.shouldKeepAlive = false;
@@ -38,7 +49,8 @@ export function beginCall({ req, res, requestId, timeoutMs, watch, onEnd }) {
         "content-length": body.length,
         "x-request-id": requestId,
       });
-      res.end(body);
+      if (req.method !== "HEAD") res.write(body);
+      end();
     },
     timeOut() {
       call.expired = true;
@@ -52,7 +64,7 @@ export function beginCall({ req, res, requestId, timeoutMs, watch, onEnd }) {
         call.fail(504, "function_timeout", error, { close: true });
       }
       close();
-      abort.abort(new Error(oneLine(`the call's deadline of ${seconds} is over`)));
+      endSignal(`the call's deadline of ${seconds} is over`);
     },
     close,
   };
@@ -63,10 +75,14 @@ export function beginCall({ req, res, requestId, timeoutMs, watch, onEnd }) {
     res.off("close", left);
     onEnd(call);
   }
+  function endSignal(why) {
+    ending = new Error(why);
+    abort?.abort(ending);
+  }
   function left() {
     if (res.writableFinished) return;
     close();
-    abort.abort(new Error("the client went away"));
+    endSignal("the client went away");
   }
 
   watch.begin(id, expires);

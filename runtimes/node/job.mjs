@@ -27,7 +27,7 @@ export async function runJob(settings, handler, watch) {
   try {
     const { body, event } = readEvent(settings.eventFile);
     const headers = body.length > 0 ? { "content-type": "application/json" } : {};
-    const request = { method: "POST", path: "/", queryString: "", headers, body };
+    const request = { method: "POST", path: "/", queryString: "", query: {}, headers, body };
     const context = contextOf({ requestId, expires, signal: abort.signal, trigger: "job" }, settings, request);
     const answer = toAnswer(await handler(event, context));
     await writeResult(settings.resultFile, answer);

@@ -47,6 +47,10 @@ async function importFile(path, shown) {
 
 function reasonOf(error, folder) {
   const text = error instanceof Error ? `${error.name}: ${error.message.split("\n")[0]}` : format(error);
+  if (/import statement outside a module|Unexpected token 'export'/.test(text))
+    return `${text}; it is an ES module: name it .mjs, or write "type": "module" into package.json`;
+  if (/(?:require|module|exports) is not defined in ES module scope/.test(text))
+    return `${text.split(",")[0]}; it is CommonJS: name it .cjs, or leave "type": "module" out of package.json`;
   const missing = /Cannot find (?:package|module) '((?:@[^'/]+\/)?[^'./@][^'/]*)/.exec(text)?.[1];
   if (missing !== undefined) return `the package ${missing} is not installed; add it to dependencies of package.json`;
   if (error?.code === "ERR_MODULE_NOT_FOUND" || error?.code === "MODULE_NOT_FOUND")

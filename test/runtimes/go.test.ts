@@ -174,6 +174,10 @@ describe("a Go handler that writes its own answer", () => {
     expect([late.status, late.json]).toEqual([504, expect.objectContaining({ reason: "function_timeout" })]);
     await hasWritten(replica.stdout, "late write: http: Handler timeout");
     await expect(send(replica.origin, { path: "/stream", headers })).rejects.toThrow();
+    const upgraded = { ...headers, connection: "upgrade", upgrade: "echo" };
+    const upgrading = request(`${replica.origin}/upgrade`, { headers: upgraded }).end();
+    const [, socket] = await once(upgrading, "upgrade");
+    await once(socket.resume(), "close");
     expect((await send(replica.origin, { path: "/block", headers })).status).toBe(504);
     expect(await replica.exited).toBe(75);
   });

@@ -167,6 +167,11 @@ describe("loading a Node handler", () => {
       /^sless: handler\.js failed at import: Error: Cannot find module '\.\/gone'; add the file/,
     ],
     [
+      "CommonJS that is called an ES module",
+      { "handler.js": "exports.handle = () => 1;", "package.json": '{"type":"module"}' },
+      /^sless: handler\.js failed at import: ReferenceError: exports is not defined in ES module scope; it is CommonJS: name it \.cjs/,
+    ],
+    [
       "an error at import",
       { "handler.js": "throw new TypeError('no');" },
       /^sless: handler\.js failed at import: TypeError: no; the stack is above$/,

@@ -1,6 +1,6 @@
 // Command build makes the program of a Go function: it copies the source, adds the server beside it, and compiles both.
 //
-//	build <runtime folder> <source> <out> <entrypoint> <language version>
+//	build <go> <runtime folder> <source> <out> <entrypoint> <language version>
 //
 // It writes <out>/function, prints what the compiler says with the user's file names and lines, and ends with 1 when
 // the source cannot be built.
@@ -13,19 +13,25 @@ import (
 	"path/filepath"
 )
 
+// request is what the command line says.
+type request struct {
+	compiler, runtime, source, out, entrypoint, language string
+}
+
 func main() {
-	if len(os.Args) != 6 {
-		fmt.Fprintln(os.Stderr, "usage: build <runtime folder> <source> <out> <entrypoint> <language version>")
+	if len(os.Args) != 7 {
+		fmt.Fprintln(os.Stderr, "usage: build <go> <runtime folder> <source> <out> <entrypoint> <language version>")
 		os.Exit(2)
 	}
-	if err := build(os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5]); err != nil {
+	request := request{os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6]}
+	if err := build(request); err != nil {
 		fmt.Fprintf(os.Stderr, "sless: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func build(runtime, source, out, entrypoint, language string) error {
-	entry, err := findEntry(source, entrypoint)
+func build(request request) error {
+	entry, err := findEntry(request.source, request.entrypoint)
 	if err != nil {
 		return err
 	}
@@ -34,25 +40,26 @@ func build(runtime, source, out, entrypoint, language string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if err := copyTree(source, work); err != nil {
+	if err := copyTree(request.source, work); err != nil {
 		return fmt.Errorf("the source cannot be copied: %w", err)
 	}
-	module, err := ensureModule(runtime, work, language)
+	module, err := ensureModule(request.runtime, work, request.language)
 	if err != nil {
 		return err
 	}
-	if err := addServer(runtime, work, module, entry); err != nil {
+	if err := addServer(request.runtime, work, module, entry); err != nil {
 		return err
 	}
-	return compile(work, module, filepath.Join(out, "function"))
+	return compile(request, work, module)
 }
 
-func compile(work string, module module, program string) error {
+func compile(request request, work string, module module) error {
+	program := filepath.Join(request.out, "function")
 	arguments := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", program}
 	if module.resolves {
 		arguments = append(arguments, "-mod=mod")
 	}
-	command := exec.Command("go", append(arguments, "./"+mainFolder)...)
+	command := exec.Command(request.compiler, append(arguments, "./"+mainFolder)...)
 	command.Dir = work
 	command.Env = append(os.Environ(), "GOWORK=off", "PWD="+work)
 	command.Stdout = os.Stdout

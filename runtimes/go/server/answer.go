@@ -40,9 +40,13 @@ func (server *server) answerCall(w http.ResponseWriter, r *http.Request, call *c
 	go func() { ended <- call.run(function) }()
 	select {
 	case outcome := <-ended:
+		if call.isLate() && !call.claimed.Load() {
+			server.expire(w, call)
+			return
+		}
 		server.finish(ctx, w, guarded, r, call, outcome)
 	case <-expired:
-		server.timeOut(w, call)
+		server.timeOut(w, guarded, call)
 	case <-server.replaced:
 		giveUp(w, call)
 	case <-r.Context().Done():
@@ -95,7 +99,7 @@ func (server *server) refuseEvent(w http.ResponseWriter, call *call, err error) 
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 		message := fmt.Sprintf("The body is larger than %d bytes; send less.", tooLarge.Limit)
 		call.fail(w, http.StatusRequestEntityTooLarge, "body_too_large", message)
-	case !call.expires.IsZero() && !time.Now().Before(call.expires):
+	case call.isLate():
 		server.expire(w, call)
 	default:
 		w.Header().Set("connection", "close")
@@ -219,10 +223,11 @@ func sendChunk(ctx context.Context, chunks chan<- chunk, one chunk) bool {
 }
 
 // timeOut ends a call at its deadline; a handler that then does not stop makes the replica be replaced.
-func (server *server) timeOut(w http.ResponseWriter, call *call) {
+func (server *server) timeOut(w http.ResponseWriter, guarded *guardedWriter, call *call) {
 	server.watch(call)
 	// A handler that still reads the body is let go.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	guarded.closeHijacked()
 	server.expire(w, call)
 }
 

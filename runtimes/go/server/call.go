@@ -27,6 +27,13 @@ type call struct {
 
 func (call *call) claim() bool { return call.claimed.CompareAndSwap(false, true) }
 
+// isLate: the deadline is over, also when the timer that says so has not been heard yet. A context's end wakes the
+// handler at that very moment.
+func (call *call) isLate() bool { return !call.expires.IsZero() && !time.Now().Before(call.expires) }
+
+// claimInTime is the handler's claim.
+func (call *call) claimInTime() bool { return !call.isLate() && call.claim() }
+
 // callContext answers ctx.Value("requestId") and the like: plain names, so that a handler needs no import for them.
 type callContext struct {
 	context.Context

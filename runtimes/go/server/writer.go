@@ -20,6 +20,8 @@ type guardedWriter struct {
 	call    *call
 	written bool
 	closed  bool
+	// The connection that the handler has taken for another protocol.
+	hijacked net.Conn
 }
 
 func newGuardedWriter(under http.ResponseWriter, call *call) *guardedWriter {
@@ -40,7 +42,7 @@ func (writer *guardedWriter) writeHeader(status int) bool {
 		return !writer.closed
 	}
 	informational := status >= 100 && status < 200 && status != http.StatusSwitchingProtocols
-	if !informational && !writer.call.claim() {
+	if !informational && !writer.call.claimInTime() {
 		writer.closed = true
 		return false
 	}
@@ -76,11 +78,13 @@ func (writer *guardedWriter) FlushError() error {
 func (writer *guardedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	writer.lock.Lock()
 	defer writer.lock.Unlock()
-	if writer.closed || !writer.call.claim() {
+	if writer.closed || !writer.call.claimInTime() {
 		return nil, nil, http.ErrHandlerTimeout
 	}
 	writer.written = true
-	return http.NewResponseController(writer.under).Hijack()
+	connection, buffered, err := http.NewResponseController(writer.under).Hijack()
+	writer.hijacked = connection
+	return connection, buffered, err
 }
 
 func (writer *guardedWriter) SetReadDeadline(deadline time.Time) error {
@@ -109,4 +113,13 @@ func (writer *guardedWriter) close() {
 	writer.lock.Lock()
 	defer writer.lock.Unlock()
 	writer.closed = true
+}
+
+// closeHijacked ends a connection that the handler has taken, so that it learns of its deadline.
+func (writer *guardedWriter) closeHijacked() {
+	writer.lock.Lock()
+	defer writer.lock.Unlock()
+	if writer.hijacked != nil {
+		writer.hijacked.Close()
+	}
 }

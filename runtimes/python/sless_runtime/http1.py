@@ -1,6 +1,8 @@
 """HTTP/1.1 over one connection: strict about framing, so that no request hides in another."""
 
 import socket
+import time
+from functools import lru_cache
 from http import HTTPStatus
 
 from .result import TOKEN
@@ -204,6 +206,17 @@ def too_large(limit):
 
 def head_bytes(status, headers, keep_alive):
     lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}"]
+    if not any(name == "date" for name, _ in headers):
+        lines.append(f"date: {http_date(int(time.time()))}")
     lines += [f"{name}: {value}" for name, value in headers]
     lines.append("connection: keep-alive" if keep_alive else "connection: close")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+@lru_cache(maxsize=1)
+def http_date(second):
+    """The names of days and months are English whatever the locale."""
+    at = time.gmtime(second)
+    day = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[at.tm_wday]
+    month = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")[at.tm_mon - 1]
+    return f"{day}, {at.tm_mday:02} {month} {at.tm_year} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02} GMT"
