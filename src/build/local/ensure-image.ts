@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import { imageName, refText, type WorkloadRef } from "../../apis/index.ts";
+import type { Clock } from "../../controller/clock.ts";
+import type { Runtime } from "../../runtimes/index.ts";
+import type { BuildRequest, BuildState } from "../builder.ts";
+import type { BuildFailures } from "./build-failures.ts";
+import { BuildFault, toBuildFault } from "./build-fault.ts";
+import { buildKey } from "./build-keys.ts";
+import type { BuildLogs } from "./build-logs.ts";
+import { type BuildsInFlight, failureId } from "./builds-in-flight.ts";
+import { checkHandlerFile } from "./handler-file.ts";
+import type { ImageFolders, ImageRecord } from "./image-folders.ts";
+import type { Interpreters } from "./interpreters.ts";
+
+export interface EnsureDeps {
+  readonly clock: Clock;
+  readonly images: ImageFolders;
+  readonly logs: BuildLogs;
+  readonly interpreters: Interpreters;
+  readonly failures: BuildFailures;
+  readonly builds: BuildsInFlight;
+  /** By workload: which key it asked for last, and whether that was built for it. */
+  readonly wanted: Map<string, { readonly key: string; readonly made: boolean }>;
+}
+
+/** Tells where the image of a request stands, and starts or joins its build when it is missing. */
+export async function ensureImage(request: BuildRequest, deps: EnsureDeps): Promise<BuildState> {
+  const { workload, runtime, entrypoint } = request;
+  const { failures, images, builds, logs } = deps;
+  const toolchain = `toolchain ${runtime.name} ${runtime.digest}`;
+  const missing = failures.current(toolchain, workload.name);
+  if (missing) return missing;
+  const interpreter = await deps.interpreters.find(runtime);
+  if (!interpreter) return failNow(toolchain, toolchainMissing(runtime), workload, deps);
+  const key = buildKey(request, interpreter);
+  want(workload, key, deps);
+  if (!builds.get(key)) {
+    const image = await images.read(key);
+    if (image) return reuse(request, key, image, deps);
+    const ids = [failureId(key, undefined), failureId(key, entrypoint)];
+    const known = ids.map((id) => failures.current(id, workload.name)).find((state) => state !== undefined);
+    if (known) return known;
+  }
+  const build = builds.get(key) ?? builds.start(key, request, interpreter);
+  build.workloads.set(refText(workload), workload);
+  await logs.pointDurably(workload, key);
+  return { phase: "building", startedAt: build.startedAt, step: build.step };
+}
+
+/** Remembers what the workload wants now; nobody may wait for what it wanted before. */
+function want(workload: WorkloadRef, key: string, { wanted, builds }: EnsureDeps): void {
+  const before = wanted.get(refText(workload));
+  if (before?.key === key) return;
+  if (before) void builds.leave(before.key, workload);
+  wanted.set(refText(workload), { key, made: false });
+}
+
+async function reuse(request: BuildRequest, key: string, image: ImageRecord, deps: EnsureDeps): Promise<BuildState> {
+  const { workload, entrypoint, runtime } = request;
+  const { images, failures, logs, clock, wanted } = deps;
+  logs.point(workload, key);
+  try {
+    // Another workload's build may have made it, for another entry point.
+    await checkHandlerFile(join(images.folderOf(key), "source"), entrypoint, runtime);
+  } catch (error) {
+    const id = failureId(key, entrypoint);
+    return failures.current(id, workload.name) ?? failNow(id, toBuildFault(error), workload, deps);
+  }
+  await images.touch(key, clock.now());
+  return {
+    phase: "built",
+    imageRef: `local/${imageName(workload)}@sha256:${key}`,
+    builtAt: new Date(image.builtAt),
+    durationMs: image.durationMs,
+    reused: !wanted.get(refText(workload))?.made,
+  };
+}
+
+export function failNow(
+  id: string,
+  fault: BuildFault,
+  workload: WorkloadRef,
+  { failures }: Pick<EnsureDeps, "failures">,
+): BuildState {
+  failures.add(id, fault);
+  return failures.current(id, workload.name)!;
+}
+
+function toolchainMissing({ name, interpreter }: Runtime): BuildFault {
+  const tool = `${interpreter.commands[0]} ${interpreter.version}`;
+  return new BuildFault("toolchain_missing", { runtime: name, tool, install: interpreter.install });
+}
