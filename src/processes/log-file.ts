@@ -1,22 +1,15 @@
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { startOfLastLines } from "./start-of-last-lines.ts";
+import { type LogPosition, type ReadOptions, readLog } from "./read-log.ts";
 
-const READ_BYTES = 64 * 1024;
 /** A file that is not written for so long is closed until it is: there may be more logs than descriptors. */
 const IDLE_CLOSE_MS = 10_000;
-const WHOLE = { offset: 0, lines: 0 };
 
 export interface LogLimits {
   readonly maxBytes: number;
   /** `rotate`: the older half moves to `<path>.1`; `stop`: what comes later is dropped. */
   readonly whenFull: "rotate" | "stop";
-}
-
-interface ReadOptions {
-  readonly follow: boolean;
-  readonly tailLines?: number;
-  readonly signal?: AbortSignal;
 }
 
 /** Output in a file of bounded size, written and read by this process alone. */
@@ -33,172 +26,85 @@ export interface LogFile {
 
 /** A log at a path whose folders are made when it is first written. */
 export function logFile(path: string, limits: LogLimits): LogFile {
-  let handle: FileHandle | undefined;
-  let size = 0;
-  let generation = 0; // of the file at `path`; a rotation begins a new one
-  let changes = 0;
+  const writer: Writer = { path, limits, handle: undefined, size: 0, idle: undefined, position: startOfLog() };
   let refuses = false;
-  let finished = false;
-  let idle: NodeJS.Timeout | undefined;
   let queue: Promise<void> = Promise.resolve();
-  const waiting = new Set<() => void>();
-
-  function wake(): void {
-    changes++;
-    for (const go of [...waiting]) go();
-  }
 
   function enqueue(work: () => Promise<void>): Promise<void> {
     queue = queue.then(work).catch(() => undefined);
     return queue;
   }
 
-  async function write(bytes: Uint8Array): Promise<void> {
-    handle ??= await begin();
-    if (size + bytes.length > limits.maxBytes && size > 0) {
-      if (limits.whenFull === "stop") return;
-      await close();
-      generation++; // before and after, so that a reader that opens in between notices
-      await rename(path, `${path}.1`);
-      generation++;
-      handle = await begin();
-    }
-    await handle.appendFile(bytes);
-    size += bytes.length;
-    idle ??= setTimeout(() => enqueue(close), IDLE_CLOSE_MS).unref();
-    idle.refresh();
-    wake();
-  }
-
-  async function begin(): Promise<FileHandle> {
-    const file = await openForAppend(path);
-    size = (await file.stat()).size;
-    return file;
-  }
-
-  async function close(): Promise<void> {
-    const open = handle;
-    handle = undefined;
-    await open?.close();
-  }
-
-  /** Waits for something newer than the change that was seen. */
-  async function change(seen: number, signal: AbortSignal | undefined): Promise<void> {
-    if (changes !== seen || signal?.aborted) return;
-    await new Promise<void>((resolve) => {
-      const go = () => {
-        signal?.removeEventListener("abort", go);
-        waiting.delete(go);
-        resolve();
-      };
-      waiting.add(go);
-      signal?.addEventListener("abort", go, { once: true });
-    });
-  }
-
-  /** The older file and the current one, of one moment. */
-  async function openBoth(): Promise<{ older: FileHandle | undefined; file: FileHandle | undefined; at: number }> {
-    for (;;) {
-      const at = generation;
-      const older = await openIfThere(`${path}.1`);
-      const file = await openIfThere(path);
-      if (at === generation) return { older, file, at };
-      await older?.close();
-      await file?.close();
-    }
-  }
-
-  async function* read({ follow, tailLines, signal }: ReadOptions): AsyncGenerator<Uint8Array> {
-    let { older, file, at } = await openBoth();
-    try {
-      const tail = tailLines === undefined ? WHOLE : await tailOf(file, tailLines);
-      yield* readRest(older, tailLines === undefined ? WHOLE : await tailOf(older, tailLines - tail.lines));
-      let position = tail.offset;
-      for (;;) {
-        const seen = changes;
-        const current = generation;
-        const chunk = await readChunk(file, position);
-        if (signal?.aborted) return;
-        if (chunk) {
-          position += chunk.length;
-          yield chunk;
-          continue;
-        }
-        if (!file || current !== at) {
-          // This file is read to its end; there may be a newer one.
-          const newer = await openIfThere(path);
-          const isOther = !(await isSameFile(file, newer));
-          await (isOther ? file : newer)?.close();
-          at = current;
-          if (isOther) {
-            file = newer;
-            position = 0;
-            if (file) continue;
-          }
-        }
-        if (!follow || (finished && seen === changes)) return;
-        await change(seen, signal);
-      }
-    } finally {
-      await older?.close();
-      await file?.close();
-    }
-  }
-
   return {
-    append: (bytes) => (bytes.length === 0 || refuses ? queue : enqueue(() => write(bytes))),
-    read,
+    append(bytes) {
+      return bytes.length === 0 || refuses
+        ? queue
+        : enqueue(() => write(writer, bytes, () => enqueue(() => close(writer))));
+    },
+    read: (options) => readLog(path, writer.position, options),
     async finish() {
       refuses = true;
-      await enqueue(close);
-      finished = true;
-      clearTimeout(idle);
-      wake();
+      await enqueue(() => close(writer));
+      writer.position.finished = true;
+      clearTimeout(writer.idle);
+      wake(writer.position);
     },
-    clear: () =>
-      enqueue(async () => {
-        await close();
-        await rm(path, { force: true });
-        await rm(`${path}.1`, { force: true });
-        generation++;
-        wake();
-      }),
+    clear: () => enqueue(() => remove(writer)),
   };
 }
 
-async function openForAppend(path: string): Promise<FileHandle> {
-  await mkdir(dirname(path), { recursive: true });
-  return open(path, "a", 0o600);
+interface Writer {
+  readonly path: string;
+  readonly limits: LogLimits;
+  readonly position: LogPosition;
+  handle: FileHandle | undefined;
+  size: number;
+  idle: NodeJS.Timeout | undefined;
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, "r");
-  } catch {
-    return undefined;
+function startOfLog(): LogPosition {
+  return { generation: 0, changes: 0, finished: false, waiting: new Set() };
+}
+
+function wake(position: LogPosition): void {
+  position.changes++;
+  for (const go of [...position.waiting]) go();
+}
+
+async function write(writer: Writer, bytes: Uint8Array, closeLater: () => void): Promise<void> {
+  writer.handle ??= await begin(writer);
+  if (writer.size + bytes.length > writer.limits.maxBytes && writer.size > 0) {
+    if (writer.limits.whenFull === "stop") return;
+    await close(writer);
+    writer.position.generation++; // before and after, so that a reader that opens in between notices
+    await rename(writer.path, `${writer.path}.1`);
+    writer.position.generation++;
+    writer.handle = await begin(writer);
   }
+  await writer.handle.appendFile(bytes);
+  writer.size += bytes.length;
+  writer.idle ??= setTimeout(closeLater, IDLE_CLOSE_MS).unref();
+  writer.idle.refresh();
+  wake(writer.position);
 }
 
-async function readChunk(file: FileHandle | undefined, position: number): Promise<Buffer | undefined> {
-  if (!file) return undefined;
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, position);
-  return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead);
+async function begin(writer: Writer): Promise<FileHandle> {
+  await mkdir(dirname(writer.path), { recursive: true });
+  const file = await open(writer.path, "a", 0o600);
+  writer.size = (await file.stat()).size;
+  return file;
 }
 
-async function* readRest(file: FileHandle | undefined, from: { offset: number }): AsyncGenerator<Uint8Array> {
-  let position = from.offset;
-  for (let chunk = await readChunk(file, position); chunk; chunk = await readChunk(file, position)) {
-    position += chunk.length;
-    yield chunk;
-  }
+async function close(writer: Writer): Promise<void> {
+  const open = writer.handle;
+  writer.handle = undefined;
+  await open?.close();
 }
 
-async function tailOf(file: FileHandle | undefined, lines: number): Promise<{ offset: number; lines: number }> {
-  return file ? startOfLastLines(file, lines) : { offset: 0, lines: 0 };
-}
-
-async function isSameFile(a: FileHandle | undefined, b: FileHandle | undefined): Promise<boolean> {
-  if (!a || !b) return a === b;
-  const [first, second] = await Promise.all([a.stat(), b.stat()]);
-  return first.ino === second.ino;
+async function remove(writer: Writer): Promise<void> {
+  await close(writer);
+  await rm(writer.path, { force: true });
+  await rm(`${writer.path}.1`, { force: true });
+  writer.position.generation++;
+  wake(writer.position);
 }
