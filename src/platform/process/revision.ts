@@ -33,131 +33,153 @@ interface RevisionOptions {
 }
 
 /** Keeps `target` replicas of a spec running: restarts what crashes, with back-off when it does so again and again. */
-export function openRevision({ spec, log, deps, nextName, changed }: RevisionOptions): Revision {
-  const { timing, clock } = deps;
-  let target = 0;
-  let seats: readonly Seat[] = [];
-  let failure: Failure | undefined;
-  let failures = 0;
-  let retry: NodeJS.Timeout | undefined;
-  const starting = new Set<AbortController>();
-  const draining = new Set<Seat>();
-  const leaving = new Set<Promise<void>>();
-
-  function maintain(): void {
-    if (!retry) while (seats.length + starting.size < target) track(start());
-    for (const attempt of [...starting]) {
-      if (seats.length + starting.size <= target) break;
-      starting.delete(attempt);
-      attempt.abort();
-    }
-    for (const seat of seats.toSorted((a, b) => a.leases - b.leases).slice(0, Math.max(0, seats.length - target))) {
-      dismiss(seat, drainMs());
-    }
-  }
-
-  function track(work: Promise<void>): void {
-    leaving.add(work);
-    void work.finally(() => leaving.delete(work));
-  }
-
-  async function start(): Promise<void> {
-    const attempt = new AbortController();
-    starting.add(attempt);
-    try {
-      const replica = await startReplica(spec, nextName(), log, deps, attempt.signal);
-      if (!starting.delete(attempt)) return await replica.stop();
-      take(toSeat(replica, clock.monotonicMs()));
-    } catch (error) {
-      if (!starting.delete(attempt)) return; // it was not wanted any more
-      fail(failureOf(error), backOffMs());
-    }
-  }
-
-  function take(seat: Seat): void {
-    seats = [...seats, seat];
-    if (seats.length >= target) failure = undefined;
-    track(watch(seat));
-    changed();
-  }
-
-  async function watch(seat: Seat): Promise<void> {
-    const exit = await seat.replica.exited;
-    if (!seats.includes(seat)) return;
-    seats = seats.filter((other) => other !== seat);
-    const uptimeMs = clock.monotonicMs() - seat.readySince;
-    if (exit.code === EXIT_BLOCKED && uptimeMs >= BLOCKED_MIN_MS) {
-      changed();
-      return maintain();
-    }
-    if (uptimeMs >= timing.stableMs) failures = 0;
-    fail(crashed(exit, spec.workload.name, ""), uptimeMs >= timing.stableMs ? 0 : backOffMs());
-    const told = failure;
-    const tail = await seat.replica.tail();
-    if (failure !== told) return;
-    failure = crashed(exit, spec.workload.name, tail);
-    changed();
-  }
-
-  function backOffMs(): number {
-    return Math.min(timing.backOffMinMs * 2 ** failures, timing.backOffMaxMs);
-  }
-
-  function fail(what: Failure, waitMs: number): void {
-    failure = what;
-    // Replicas that fail together are one failure.
-    if (!retry) {
-      failures++;
-      retry = setTimeout(() => {
-        retry = undefined;
-        maintain();
-      }, waitMs);
-    }
-    changed();
-  }
-
-  function drainMs(): number {
-    return spec.timeoutSec === 0 ? timing.unlimitedDrainMs : spec.timeoutSec * 1000 + timing.drainMarginMs;
-  }
-
-  /** Takes a seat out of the table at once, and stops it when its calls have ended. */
-  function dismiss(seat: Seat, waitMs: number): void {
-    seats = seats.filter((other) => other !== seat);
-    draining.add(seat);
-    track(
-      idleSeat(seat, waitMs)
-        .then(() => seat.replica.stop())
-        .finally(() => draining.delete(seat)),
-    );
-  }
-
-  async function end(waitMs: number): Promise<void> {
-    target = 0;
-    clearTimeout(retry);
-    retry = undefined;
-    for (const attempt of starting) attempt.abort();
-    starting.clear();
-    for (const seat of seats) dismiss(seat, waitMs);
-    if (waitMs === 0) for (const seat of draining) seat.onIdle?.();
-    while (leaving.size > 0) await Promise.all(leaving);
-  }
-
+export function openRevision(options: RevisionOptions): Revision {
+  const crew: Crew = {
+    ...options,
+    target: 0,
+    seats: [],
+    failure: undefined,
+    failures: 0,
+    retry: undefined,
+    starting: new Set(),
+    draining: new Set(),
+    leaving: new Set(),
+  };
   return {
-    spec,
+    spec: crew.spec,
     get seats() {
-      return seats;
+      return crew.seats;
     },
     get target() {
-      return target;
+      return crew.target;
     },
     get failure() {
-      return failure;
+      return crew.failure;
     },
     scale(wanted) {
-      target = wanted;
-      maintain();
+      crew.target = wanted;
+      maintain(crew);
     },
-    retire: () => end(drainMs()),
-    stop: () => end(0),
+    retire: () => end(crew, drainMs(crew)),
+    stop: () => end(crew, 0),
   };
+}
+
+/** The replicas of a revision in all their states. */
+interface Crew extends RevisionOptions {
+  target: number;
+  /** Those that serve. Replaced, never changed: the hot path reads it. */
+  seats: readonly Seat[];
+  failure: Failure | undefined;
+  /** Failures in a row. */
+  failures: number;
+  /** Set while nothing is started, after a failure. */
+  retry: NodeJS.Timeout | undefined;
+  readonly starting: Set<AbortController>;
+  readonly draining: Set<Seat>;
+  /** Work that must end before the revision is gone. */
+  readonly leaving: Set<Promise<void>>;
+}
+
+function maintain(crew: Crew): void {
+  const { starting } = crew;
+  if (!crew.retry) while (crew.seats.length + starting.size < crew.target) track(crew, start(crew));
+  for (const attempt of [...starting]) {
+    if (crew.seats.length + starting.size <= crew.target) break;
+    starting.delete(attempt);
+    attempt.abort();
+  }
+  const tooMany = Math.max(0, crew.seats.length - crew.target);
+  const idleFirst = crew.seats.toSorted((a, b) => a.leases - b.leases);
+  for (const seat of idleFirst.slice(0, tooMany)) dismiss(crew, seat, drainMs(crew));
+}
+
+function track(crew: Crew, work: Promise<void>): void {
+  crew.leaving.add(work);
+  void work.finally(() => crew.leaving.delete(work));
+}
+
+async function start(crew: Crew): Promise<void> {
+  const { spec, log, deps, starting } = crew;
+  const attempt = new AbortController();
+  starting.add(attempt);
+  try {
+    const replica = await startReplica(spec, crew.nextName(), log, deps, attempt.signal);
+    if (!starting.delete(attempt)) return await replica.stop();
+    take(crew, toSeat(replica, deps.clock.monotonicMs()));
+  } catch (error) {
+    if (!starting.delete(attempt)) return; // it was not wanted any more
+    fail(crew, failureOf(error), backOffMs(crew));
+  }
+}
+
+function take(crew: Crew, seat: Seat): void {
+  crew.seats = [...crew.seats, seat];
+  if (crew.seats.length >= crew.target) crew.failure = undefined;
+  track(crew, watch(crew, seat));
+  crew.changed();
+}
+
+/** Replaces a replica that ends by itself: at once when a call blocked it, else with back-off. */
+async function watch(crew: Crew, seat: Seat): Promise<void> {
+  const { spec, deps } = crew;
+  const exit = await seat.replica.exited;
+  if (!crew.seats.includes(seat)) return;
+  crew.seats = crew.seats.filter((other) => other !== seat);
+  const uptimeMs = deps.clock.monotonicMs() - seat.readySince;
+  if (exit.code === EXIT_BLOCKED && uptimeMs >= BLOCKED_MIN_MS) {
+    crew.changed();
+    return maintain(crew);
+  }
+  const wasStable = uptimeMs >= deps.timing.stableMs;
+  if (wasStable) crew.failures = 0;
+  fail(crew, crashed(exit, spec.workload.name, ""), wasStable ? 0 : backOffMs(crew));
+  const told = crew.failure;
+  const tail = await seat.replica.tail();
+  if (crew.failure !== told) return;
+  crew.failure = crashed(exit, spec.workload.name, tail);
+  crew.changed();
+}
+
+function backOffMs({ failures, deps: { timing } }: Crew): number {
+  return Math.min(timing.backOffMinMs * 2 ** failures, timing.backOffMaxMs);
+}
+
+function fail(crew: Crew, what: Failure, waitMs: number): void {
+  crew.failure = what;
+  // Replicas that fail together are one failure.
+  if (!crew.retry) {
+    crew.failures++;
+    crew.retry = setTimeout(() => {
+      crew.retry = undefined;
+      maintain(crew);
+    }, waitMs);
+  }
+  crew.changed();
+}
+
+function drainMs({ spec, deps: { timing } }: Crew): number {
+  return spec.timeoutSec === 0 ? timing.unlimitedDrainMs : spec.timeoutSec * 1000 + timing.drainMarginMs;
+}
+
+/** Takes a seat out of the table at once, and stops it when its calls have ended. */
+function dismiss(crew: Crew, seat: Seat, waitMs: number): void {
+  crew.seats = crew.seats.filter((other) => other !== seat);
+  crew.draining.add(seat);
+  const gone = idleSeat(seat, waitMs).then(() => seat.replica.stop());
+  track(
+    crew,
+    gone.finally(() => crew.draining.delete(seat)),
+  );
+}
+
+async function end(crew: Crew, waitMs: number): Promise<void> {
+  crew.target = 0;
+  clearTimeout(crew.retry);
+  crew.retry = undefined;
+  for (const attempt of crew.starting) attempt.abort();
+  crew.starting.clear();
+  for (const seat of crew.seats) dismiss(crew, seat, waitMs);
+  if (waitMs === 0) for (const seat of crew.draining) seat.onIdle?.();
+  while (crew.leaving.size > 0) await Promise.all(crew.leaving);
 }

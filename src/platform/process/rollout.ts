@@ -30,114 +30,132 @@ interface RolloutOptions {
 }
 
 /** Moves a workload from revision to revision: the old one serves until all replicas of the new one are healthy. */
-export function openRollout({ workload, log, deps, changed, keep }: RolloutOptions): Rollout {
-  let serving: Revision | undefined;
-  let next: Revision | undefined;
-  let replicas = 0;
-  let told = "";
-  let kept: { readonly revision: Revision; readonly replicas: number } | undefined;
-  let ended = false;
-  let started = 0;
-  const retiring = new Set<Revision>();
-
-  function open(spec: WorkloadSpec): Revision {
-    const digest = specDigest(spec).slice(0, 6);
-    const nextName = () => `${workload.name}-${digest}-${++started}`;
-    return openRevision({ spec, log, deps, nextName, changed: advance });
-  }
-
-  function retire(revision: Revision | undefined): void {
-    if (!revision) return;
-    retiring.add(revision);
-    void revision.retire().finally(() => retiring.delete(revision));
-  }
-
-  /** The next revision takes over when it is complete, or when nothing else serves. */
-  function advance(): void {
-    if (next && next.seats.length > 0 && (next.seats.length >= next.target || !serving || serving.seats.length === 0)) {
-      const old = serving;
-      serving = next;
-      next = undefined;
-      retire(old);
-    }
-    tell();
-  }
-
-  function tell(): void {
-    if (ended) return;
-    if (kept?.revision !== serving || kept?.replicas !== serving?.target) {
-      kept = serving && { revision: serving, replicas: serving.target };
-      keep(serving && { spec: serving.spec, replicas: serving.target });
-    }
-    const now = JSON.stringify(state());
-    if (now === told) return;
-    told = now;
-    changed();
-  }
-
-  function state(): WorkloadState {
-    const wanted = next ?? serving;
-    const count = serving?.seats.length ?? 0;
-    return {
-      serving: count,
-      ...(serving && count > 0 ? { servingImageRef: serving.spec.imageRef } : {}),
-      current: !next && count >= replicas,
-      ...(wanted?.failure ? { failure: wanted.failure } : {}),
-    };
-  }
-
-  function aim(spec: WorkloadSpec): void {
-    if (serving && isEqualSpec(serving.spec, spec)) {
-      retire(next);
-      next = undefined;
-      serving.scale(replicas);
-      return;
-    }
-    if (!next || !isEqualSpec(next.spec, spec)) {
-      retire(next);
-      next = open(spec);
-    }
-    next.scale(replicas);
-    if (serving && replicas < serving.target) serving.scale(replicas);
-  }
-
+export function openRollout(options: RolloutOptions): Rollout {
+  const course: Course = {
+    ...options,
+    serving: undefined,
+    next: undefined,
+    replicas: 0,
+    told: "",
+    kept: undefined,
+    ended: false,
+    started: 0,
+    retiring: new Set(),
+  };
   return {
     apply(spec, wanted) {
-      replicas = wanted;
-      if (wanted > 0) {
-        aim(spec);
-      } else {
-        retire(next);
-        retire(serving);
-        next = undefined;
-        serving = undefined;
-      }
-      advance();
-      return state();
+      course.replicas = wanted;
+      if (wanted > 0) aim(course, spec);
+      else retireAll(course);
+      advance(course);
+      return stateOf(course);
     },
-    resume(former) {
-      replicas = former.replicas;
-      serving = open(former.spec);
-      kept = { revision: serving, replicas };
-      serving.scale(replicas);
+    resume({ spec, replicas }) {
+      course.replicas = replicas;
+      course.serving = open(course, spec);
+      course.kept = { revision: course.serving, replicas };
+      course.serving.scale(replicas);
     },
-    state,
-    acquire: () => serving && leaseLeastBusy(serving.seats),
+    state: () => stateOf(course),
+    acquire: () => course.serving && leaseLeastBusy(course.serving.seats),
     async retire() {
-      ended = true;
-      retire(next);
-      retire(serving);
-      next = undefined;
-      serving = undefined;
-      await Promise.all([...retiring].map((revision) => revision.retire()));
+      course.ended = true;
+      retireAll(course);
+      await Promise.all([...course.retiring].map((revision) => revision.retire()));
     },
     async stop() {
-      ended = true;
-      const all = [...retiring, ...(next ? [next] : []), ...(serving ? [serving] : [])];
-      next = undefined;
-      serving = undefined;
-      await Promise.all(all.map((revision) => revision.stop()));
+      course.ended = true;
+      retireAll(course);
+      await Promise.all([...course.retiring].map((revision) => revision.stop()));
     },
+  };
+}
+
+interface Course extends RolloutOptions {
+  serving: Revision | undefined;
+  /** Not ready yet. */
+  next: Revision | undefined;
+  /** Wanted. */
+  replicas: number;
+  /** The state that the listeners know. */
+  told: string;
+  /** What the next life of sless would begin with. */
+  kept: { readonly revision: Revision; readonly replicas: number } | undefined;
+  ended: boolean;
+  /** Replicas so far, for their names. */
+  started: number;
+  readonly retiring: Set<Revision>;
+}
+
+function open(course: Course, spec: WorkloadSpec): Revision {
+  const { workload, log, deps } = course;
+  const digest = specDigest(spec).slice(0, 6);
+  const nextName = () => `${workload.name}-${digest}-${++course.started}`;
+  return openRevision({ spec, log, deps, nextName, changed: () => advance(course) });
+}
+
+function aim(course: Course, spec: WorkloadSpec): void {
+  const { serving, replicas } = course;
+  if (serving && isEqualSpec(serving.spec, spec)) {
+    retire(course, course.next);
+    course.next = undefined;
+    serving.scale(replicas);
+    return;
+  }
+  if (!course.next || !isEqualSpec(course.next.spec, spec)) {
+    retire(course, course.next);
+    course.next = open(course, spec);
+  }
+  course.next.scale(replicas);
+  if (serving && replicas < serving.target) serving.scale(replicas);
+}
+
+function retire({ retiring }: Course, revision: Revision | undefined): void {
+  if (!revision) return;
+  retiring.add(revision);
+  void revision.retire().finally(() => retiring.delete(revision));
+}
+
+function retireAll(course: Course): void {
+  const { next, serving } = course;
+  course.next = undefined;
+  course.serving = undefined;
+  retire(course, next);
+  retire(course, serving);
+}
+
+/** The next revision takes over when it is complete, or when nothing else serves. */
+function advance(course: Course): void {
+  const { next, serving } = course;
+  const ready = next?.seats.length ?? 0;
+  if (next && ready > 0 && (ready >= next.target || !serving || serving.seats.length === 0)) {
+    course.serving = next;
+    course.next = undefined;
+    retire(course, serving);
+  }
+  if (!course.ended) tell(course);
+}
+
+function tell(course: Course): void {
+  const { serving, kept } = course;
+  if (kept?.revision !== serving || kept?.replicas !== serving?.target) {
+    course.kept = serving && { revision: serving, replicas: serving.target };
+    course.keep(serving && { spec: serving.spec, replicas: serving.target });
+  }
+  const now = JSON.stringify(stateOf(course));
+  if (now === course.told) return;
+  course.told = now;
+  course.changed();
+}
+
+function stateOf({ serving, next, replicas }: Course): WorkloadState {
+  const count = serving?.seats.length ?? 0;
+  const failure = (next ?? serving)?.failure;
+  return {
+    serving: count,
+    ...(serving && count > 0 ? { servingImageRef: serving.spec.imageRef } : {}),
+    current: !next && count >= replicas,
+    ...(failure ? { failure } : {}),
   };
 }
 
@@ -147,19 +165,17 @@ function isEqualSpec(a: WorkloadSpec, b: WorkloadSpec): boolean {
 
 /** Equal for equal specs, whatever the order of their maps. */
 function specDigest(spec: WorkloadSpec): string {
-  const env = Object.entries(spec.env).toSorted(byName);
-  const secretEnv = Object.entries(spec.secretEnv).toSorted(byName);
+  const secretEnv = Object.entries(spec.secretEnv).map(([name, { secret, key }]) => [name, secret, key] as const);
   return hashFields([
     spec.imageRef,
     spec.entrypoint,
     String(spec.memoryMB),
     String(spec.timeoutSec),
-    ...env.flat(),
-    "secrets",
-    ...secretEnv.flatMap(([variable, { secret, key }]) => [variable, secret, key]),
+    JSON.stringify(Object.entries(spec.env).toSorted(byName)),
+    JSON.stringify(secretEnv.toSorted(byName)),
   ]);
 }
 
-function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function byName([a]: readonly [string, ...unknown[]], [b]: readonly [string, ...unknown[]]): number {
   return a < b ? -1 : 1;
 }
