@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Kind, ObjectOf } from "../../src/apis/index.ts";
+import { findCondition, type Kind, type ObjectOf } from "../../src/apis/index.ts";
 import { startEmbedded } from "../../src/app/embedded.ts";
 import type { EmbeddedApp } from "../../src/cli/index.ts";
 import { readSettings } from "../../src/config/index.ts";
@@ -21,23 +21,35 @@ export interface TestApp {
   object<K extends Kind>(plural: Plural, name: string): Promise<ObjectOf<K>>;
   /** Waits until the repository's sync of this commit ended, and with it every workload. */
   synced(commit: string): Promise<void>;
+  /** Waits until the repository's Ready condition has this reason; its message. */
+  readyReason(reason: string): Promise<string>;
+}
+
+export interface TestAppOptions {
+  readonly data?: string;
+  readonly port?: number;
+  /** Branch that is followed; default `main`. */
+  readonly branch?: string;
+  /** Beyond the test's own environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const PLURAL_OF_REPOSITORY = "repositories";
 
 /** The embedded mode in this process over a real repository; closed when the test ends. */
 export async function startTestApp(
-  repository: GitRepository,
-  options: { data?: string; port?: number } = {},
+  repository: Pick<GitRepository, "dir">,
+  options: TestAppOptions = {},
 ): Promise<TestApp> {
+  const { branch = "main" } = options;
   const data = options.data ?? join(await temporaryFolder(), "data");
   const events: ProgressEvent[] = [];
   const app = await startEmbedded({
     data,
     port: options.port ?? 0,
-    repository: { name: "test", path: repository.dir, ref: { branch: "main" }, subPath: "", namespace: "default" },
+    repository: { name: "test", path: repository.dir, ref: { branch }, subPath: "", namespace: "default" },
     report: (event) => void events.push(event),
-    settings: readSettings({ ...process.env, LOG_LEVEL: "error" }),
+    settings: readSettings({ ...process.env, LOG_LEVEL: "error", ...options.env }),
   });
   const client = createClient({ endpoint: app.url });
   onTestFinished(async () => {
@@ -57,10 +69,19 @@ export async function startTestApp(
       await eventually(
         `the sync of ${commit}`,
         () => object<"Repository">(PLURAL_OF_REPOSITORY, "test"),
-        ({ status }) => status?.lastAttemptedRevision === `main@sha1:${commit}`,
+        ({ status }) => status?.lastAttemptedRevision === `${branch}@sha1:${commit}`,
         30_000,
       );
       await app.settled();
+    },
+    async readyReason(reason) {
+      const repository = await eventually(
+        `the repository to say ${reason}`,
+        () => object<"Repository">(PLURAL_OF_REPOSITORY, "test"),
+        ({ status }) => findCondition(status?.conditions, "Ready")?.reason === reason,
+        20_000,
+      );
+      return findCondition(repository.status?.conditions, "Ready")?.message ?? "";
     },
   };
 }

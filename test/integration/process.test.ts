@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answering, callFunction, pythonFunction } from "../support/embedded.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Files, gitRepository } from "../support/git-repository.ts";
+import { httpServer } from "../support/http-server.ts";
+import { processesWith } from "../support/process-tree.ts";
+import { allGone, childrenOf, freePort, type SlessProcess, startSless } from "../support/sless-process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const STOP_WITHIN_MS = 10_000;
+
+/** `sless dev` of these functions, all of which have come to an end. */
+async function running(files: Files, env: Record<string, string> = {}) {
+  const repository = await gitRepository(files);
+  const server = await startSless(repository.dir, { data: join(await temporaryFolder(), "data"), env });
+  await server.settled(repository.head);
+  return { server, repository, children: await childrenOf(server) };
+}
+
+/** Sends the signal; how the process ended, and after how long. */
+async function endBy(server: SlessProcess, signal: NodeJS.Signals) {
+  const begun = performance.now();
+  server.kill(signal);
+  return { ...(await server.exited), ms: performance.now() - begun };
+}
+
+/** Says by a file that a call arrived, and answers late. */
+const SLOW = [
+  "import time",
+  "def handle(event, context):",
+  "    open(event['mark'], 'w').close()",
+  "    time.sleep(event['seconds'])",
+  "    return 'done'",
+  "",
+].join("\n");
+
+/** A call of SLOW that has reached the handler; `cut off` when it is not answered. */
+async function callInFlight(server: SlessProcess, seconds: number): Promise<{ answer: Promise<unknown> }> {
+  const mark = join(await temporaryFolder(), "arrived");
+  const call = callFunction(`${server.url}/fn/default/one`, { seconds, mark }).catch(() => "cut off");
+  await eventually("the call arrived", () => existsSync(mark), Boolean);
+  return { answer: call };
+}
+
+describe("SIGTERM", () => {
+  it("ends the server with code 0 and every process that it started", async () => {
+    const { server, children } = await running(pythonFunction("one", answering("1"), { replicas: 2 }));
+    expect(children.length).toBeGreaterThanOrEqual(3);
+    const { code, ms } = await endBy(server, "SIGTERM");
+    expect({ code, output: server.output() }).toMatchObject({ code: 0 });
+    expect(ms).toBeLessThan(STOP_WITHIN_MS);
+    await allGone(children);
+  });
+
+  it("lets a call in flight end well", async () => {
+    const { server, children } = await running(pythonFunction("one", SLOW));
+    const { answer } = await callInFlight(server, 1.5);
+    const { code, ms } = await endBy(server, "SIGTERM");
+    expect(await answer).toEqual({ status: 200, body: "done" });
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(STOP_WITHIN_MS);
+    await allGone(children);
+  });
+
+  it("does not wait for a call that takes too long, nor for a build", async () => {
+    // A package index that never answers: the installation is in flight until it is ended.
+    const index = await httpServer(() => {});
+    const env = { PIP_INDEX_URL: `${index.origin}/simple`, PIP_NO_CACHE_DIR: "1" };
+    const { server, repository } = await running(pythonFunction("one", SLOW), env);
+    await repository.commit("a build that hangs", {
+      ...pythonFunction("two", answering("2")),
+      "functions/two/requirements.txt": "no-such-package\n",
+    });
+    await eventually(
+      "pip waits",
+      () => processesWith(join(server.data, "builds")),
+      (pids) => pids.length > 0,
+    );
+    const { answer } = await callInFlight(server, 29);
+    const children = await childrenOf(server);
+    const { code, ms } = await endBy(server, "SIGTERM");
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(STOP_WITHIN_MS);
+    await answer;
+    await allGone(children);
+    expect(processesWith(server.data)).toEqual([]);
+  });
+
+  it("sent twice ends it at once, and every process that it started", async () => {
+    const { server } = await running(pythonFunction("one", SLOW));
+    const { answer } = await callInFlight(server, 29);
+    const children = await childrenOf(server);
+    server.kill("SIGTERM");
+    await eventually("it is stopping", server.output, (text) => text.includes("Stopping"));
+    const { code, ms } = await endBy(server, "SIGTERM");
+    expect(code).toBe(130);
+    expect(ms).toBeLessThan(2_000);
+    expect(await answer).toBe("cut off");
+    await allGone(children);
+  });
+});
+
+it("SIGKILL of the server leaves no process that it started", async () => {
+  const { server, children } = await running(pythonFunction("one", answering("1"), { replicas: 2 }));
+  await endBy(server, "SIGKILL");
+  await allGone(children);
+});
+
+describe("a second start", () => {
+  it("on a data folder in use ends with code 2 and names the process that has it", async () => {
+    const { server, repository } = await running(pythonFunction("one", answering("1")));
+    const second = await startSless(repository.dir, { data: server.data });
+    expect(await second.exited).toMatchObject({ code: 2 });
+    expect(second.output()).toContain(`${server.data} is in use by process ${server.pid}`);
+    expect(await callFunction(`${server.url}/fn/default/one`)).toEqual({ status: 200, body: 1 });
+    expect((await readFile(join(server.data, "pid"), "utf8")).trim()).toBe(String(server.pid));
+  });
+
+  it("on a port that is taken ends with code 2 and says so; the one that has it goes on", async () => {
+    const { server, repository } = await running(pythonFunction("one", answering("1")));
+    const port = Number(new URL(server.url).port);
+    const second = await startSless(repository.dir, { data: join(await temporaryFolder(), "data"), port });
+    expect(await second.exited).toMatchObject({ code: 2 });
+    expect(second.output()).toContain(`Port ${port} is taken`);
+    expect(processesWith(second.data)).toEqual([]);
+    expect(await callFunction(`${server.url}/fn/default/one`)).toEqual({ status: 200, body: 1 });
+  });
+
+  it("on a port that a stranger holds says the same, and starts once it is free", async () => {
+    const port = await freePort();
+    const stranger = createServer();
+    await new Promise<void>((resolve) => stranger.listen(port, "127.0.0.1", resolve));
+    const repository = await gitRepository(pythonFunction("one", answering("1")));
+    const data = join(await temporaryFolder(), "data");
+    const first = await startSless(repository.dir, { data, port });
+    expect(await first.exited).toMatchObject({ code: 2 });
+    await new Promise((resolve) => stranger.close(resolve));
+    const second = await startSless(repository.dir, { data, port });
+    await second.settled(repository.head);
+    expect(await callFunction(`${second.url}/fn/default/one`)).toEqual({ status: 200, body: 1 });
+  });
+});
