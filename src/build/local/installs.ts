@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
 import { type LogFile, logFile } from "../../processes/index.ts";
 import { expandCommand, type Interpreter, type Runtime } from "../../runtimes/index.ts";
@@ -53,41 +53,10 @@ interface Failure {
 }
 
 export function openInstalls(options: InstallsOptions): Installs {
-  const { folder, clock, slots } = options;
+  const { folder, clock } = options;
   const active = new Map<string, Install>();
   const failures = new Map<string, Failure>();
   const folderOf = (key: string) => join(folder, "deps", key);
-
-  async function install(wanted: InstallWanted, log: LogFile, signal: AbortSignal): Promise<void> {
-    const { key } = wanted.dependencies;
-    const draft = join(folder, "tmp", `deps-${randomUUID()}`);
-    try {
-      if (await isFolder(folderOf(key))) return;
-      await prepareDraft(draft, wanted);
-      await runInstall(draft, wanted, log, signal);
-      await mkdir(join(folder, "deps"), { recursive: true });
-      await rename(draft, folderOf(key));
-      failures.delete(key);
-    } catch (error) {
-      if (!signal.aborted) remember(key, toBuildFault(error));
-      throw error;
-    } finally {
-      await rm(draft, { recursive: true, force: true });
-      await rm(`${draft}.tmp`, { recursive: true, force: true });
-      await log.finish();
-    }
-  }
-
-  async function runInstall(draft: string, wanted: InstallWanted, log: LogFile, signal: AbortSignal): Promise<void> {
-    const { dependencies, runtime, interpreter } = wanted;
-    const placeholders = { interpreter: interpreter.path, runtime: runtime.folder, deps: draft };
-    const command = expandCommand(dependencies.command, placeholders);
-    const env = buildEnvironment(runtime, interpreter, `${draft}.tmp`, options);
-    const end = await slots.run(signal, () => runCommand({ command, cwd: draft, env, runtime }, log, options, signal));
-    if (end.ok) return;
-    const file = dependencies.files.join(", ");
-    throw new BuildFault("dependencies_failed", { cause: end.cause, file }, { tail: end.tail });
-  }
 
   function remember(key: string, fault: BuildFault): void {
     const count = (failures.get(key)?.count ?? 0) + 1;
@@ -100,7 +69,12 @@ export function openInstalls(options: InstallsOptions): Installs {
     const log = logFile(join(folder, "tmp", `deps-${key}.log`), { maxBytes: LOG_MAX_BYTES, whenFull: "stop" });
     const done = log
       .clear()
-      .then(() => install(wanted, log, stop.signal))
+      .then(() => install(wanted, folderOf(key), log, { ...options, signal: stop.signal }))
+      .then(() => void failures.delete(key))
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) remember(key, toBuildFault(error));
+        throw error;
+      })
       .finally(() => active.delete(key));
     done.catch(() => undefined); // told to those who wait
     const started = { done, stop, log, users: 0 };
@@ -132,6 +106,43 @@ export function openInstalls(options: InstallsOptions): Installs {
       }
     },
   };
+}
+
+/** Installs into a draft, which gets its name when it is complete. The log ends with it. */
+async function install(
+  wanted: InstallWanted,
+  target: string,
+  log: LogFile,
+  options: InstallsOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const draft = join(options.folder, "tmp", `deps-${randomUUID()}`);
+  try {
+    if (await isFolder(target)) return;
+    await prepareDraft(draft, wanted);
+    await runInstall(draft, wanted, log, options);
+    await mkdir(dirname(target), { recursive: true });
+    await rename(draft, target);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+    await rm(`${draft}.tmp`, { recursive: true, force: true });
+    await log.finish();
+  }
+}
+
+async function runInstall(
+  draft: string,
+  { dependencies, runtime, interpreter }: InstallWanted,
+  log: LogFile,
+  options: InstallsOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const placeholders = { interpreter: interpreter.path, runtime: runtime.folder, deps: draft };
+  const command = expandCommand(dependencies.command, placeholders);
+  const env = buildEnvironment(runtime, interpreter, `${draft}.tmp`, options);
+  const { slots, signal } = options;
+  const end = await slots.run(signal, () => runCommand({ command, cwd: draft, env, runtime }, log, options, signal));
+  if (end.ok) return;
+  const file = dependencies.files.join(", ");
+  throw new BuildFault("dependencies_failed", { cause: end.cause, file }, { tail: end.tail });
 }
 
 /** Follows the output to its end: the installation is over then, or the signal aborted. */

@@ -11,8 +11,8 @@ export interface JobRecords {
   read(workload: WorkloadRef, runID: number): Promise<JobState | undefined>;
   write(workload: WorkloadRef, runID: number, state: JobState): Promise<void>;
   remove(workload: WorkloadRef): Promise<void>;
-  /** A file of a run beside its record. */
-  pathOf(workload: WorkloadRef, runID: number, suffix: string): string;
+  /** Where a run finds its event, and leaves its result. */
+  filesOf(workload: WorkloadRef, runID: number): { readonly event: string; readonly result: string };
 }
 
 export function jobRecords(folder: string): JobRecords {
@@ -21,7 +21,10 @@ export function jobRecords(folder: string): JobRecords {
     join(folderOf(workload), `${runID}${suffix}`);
 
   return {
-    pathOf,
+    filesOf: (workload, runID) => ({
+      event: pathOf(workload, runID, ".event"),
+      result: pathOf(workload, runID, ".result"),
+    }),
     async read(workload, runID) {
       try {
         return JSON.parse(await readFile(pathOf(workload, runID, ".json"), "utf8")) as JobState;

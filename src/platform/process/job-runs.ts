@@ -2,9 +2,12 @@ import { rm } from "node:fs/promises";
 import { refText, type WorkloadRef } from "../../apis/index.ts";
 import type { LogFile } from "../../processes/index.ts";
 import type { JobRun, JobState } from "../platform.ts";
-import { jobRecords } from "./job-records.ts";
+import { type JobRecords, jobRecords } from "./job-records.ts";
 import { runJobProcess } from "./run-job.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
+
+const INTERRUPTED =
+  "Interrupted: sless was ended while it ran, so it may have done a part of its work. Raise spec.runID to run it again.";
 
 /** Runs of jobs: each (workload, runID) is started at most once, ever. */
 export interface JobRuns {
@@ -34,25 +37,6 @@ export function openJobRuns({ folder, deps, logOf, changed }: JobRunsOptions): J
   const active = new Map<string, ActiveRun>();
   const now = () => deps.clock.now().toISOString();
 
-  function filesOf(workload: WorkloadRef, runID: number): { event: string; result: string } {
-    return {
-      event: records.pathOf(workload, runID, ".event"),
-      result: records.pathOf(workload, runID, ".result"),
-    };
-  }
-
-  /** What the record says; a run that it calls running, but that is none of ours, ended with an earlier process. */
-  async function recall({ spec, runID }: JobRun): Promise<JobState | undefined> {
-    const state = await records.read(spec.workload, runID);
-    if (state?.phase !== "running") return state;
-    const message =
-      "Interrupted: sless was ended while it ran, so it may have done a part of its work. Raise spec.runID to run it again.";
-    const interrupted: JobState = { ...state, phase: "failed", completionTime: now(), message };
-    for (const file of Object.values(filesOf(spec.workload, runID))) await rm(file, { force: true });
-    await records.write(spec.workload, runID, interrupted);
-    return interrupted;
-  }
-
   function start(run: JobRun): ActiveRun {
     const { workload } = run.spec;
     const stop = new AbortController();
@@ -69,7 +53,7 @@ export function openJobRuns({ folder, deps, logOf, changed }: JobRunsOptions): J
 
   /** Writes down that it runs before it does: should we be killed, it is never started a second time. */
   async function begin(run: JobRun): Promise<{ state: JobState; fresh: boolean }> {
-    const known = await recall(run);
+    const known = await recall(run, records, now());
     if (known) return { state: known, fresh: false };
     const jobName = `${run.spec.workload.name}-${run.runID}`;
     const state: JobState = { phase: "running", jobName, startTime: now() };
@@ -79,7 +63,7 @@ export function openJobRuns({ folder, deps, logOf, changed }: JobRunsOptions): J
 
   async function finish(run: JobRun, state: JobState, signal: AbortSignal): Promise<void> {
     const { spec, runID } = run;
-    const files = filesOf(spec.workload, runID);
+    const files = records.filesOf(spec.workload, runID);
     const options = { jobName: state.jobName, files, log: logOf(spec.workload), deps, signal };
     const end = await runJobProcess(run, options);
     if (!end) return;
@@ -112,6 +96,16 @@ export function openJobRuns({ folder, deps, logOf, changed }: JobRunsOptions): J
       await stopAll([...active.values()]);
     },
   };
+}
+
+/** What the record says; a run that it calls running, but that is none of ours, ended with an earlier process. */
+async function recall({ spec, runID }: JobRun, records: JobRecords, now: string): Promise<JobState | undefined> {
+  const state = await records.read(spec.workload, runID);
+  if (state?.phase !== "running") return state;
+  const interrupted: JobState = { ...state, phase: "failed", completionTime: now, message: INTERRUPTED };
+  for (const file of Object.values(records.filesOf(spec.workload, runID))) await rm(file, { force: true });
+  await records.write(spec.workload, runID, interrupted);
+  return interrupted;
 }
 
 function keyOf({ spec, runID }: JobRun): string {
