@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { AnyObject, ObjectRef } from "../../apis/index.ts";
 import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
+import { type DiskReserve, diskReserve } from "./disk-reserve.ts";
 import type { FieldOwners } from "./field-owners.ts";
 
 /** Grows when the tables change; a file with a greater one was written by a newer sless and is left alone. */
@@ -34,7 +35,7 @@ export interface Database {
   objects(): AnyObject[];
   ownersOf(ref: ObjectRef): FieldOwners | undefined;
   /** All or nothing, durable on return. */
-  write(changes: Iterable<RowChange>, version: number): void;
+  write(changes: readonly RowChange[], version: number): void;
   close(): void;
 }
 
@@ -49,7 +50,7 @@ export function openDatabase(file: string): Database {
     const sqlite = new DatabaseSync(file);
     try {
       prepareFile(sqlite, file);
-      return databaseOver(sqlite, file);
+      return databaseOver(sqlite, file, diskReserve(file));
     } catch (error) {
       sqlite.close();
       throw error;
@@ -67,7 +68,7 @@ function prepareFile(sqlite: DatabaseSync, file: string): void {
   sqlite.exec("COMMIT");
 }
 
-function databaseOver(sqlite: DatabaseSync, file: string): Database {
+function databaseOver(sqlite: DatabaseSync, file: string, reserve: DiskReserve): Database {
   const selectOwners = sqlite.prepare("SELECT owners FROM objects WHERE kind = ? AND namespace = ? AND name = ?");
   const upsert = sqlite.prepare(
     `INSERT INTO objects (kind, namespace, name, object, owners) VALUES (?, ?, ?, ?, ?)
@@ -75,7 +76,7 @@ function databaseOver(sqlite: DatabaseSync, file: string): Database {
   );
   const remove = sqlite.prepare("DELETE FROM objects WHERE kind = ? AND namespace = ? AND name = ?");
   const setVersion = sqlite.prepare("UPDATE store SET version = ?");
-  const writeAll = (changes: Iterable<RowChange>, version: number) => {
+  const writeAll = (changes: readonly RowChange[], version: number) => {
     for (const change of changes) writeRow(change, upsert, remove);
     setVersion.run(version);
   };
@@ -91,7 +92,8 @@ function databaseOver(sqlite: DatabaseSync, file: string): Database {
         const row = selectOwners.get(kind, namespace, name);
         return row && (JSON.parse(String(row.owners)) as FieldOwners);
       }),
-    write: (changes, version) => mapped(file, () => inTransaction(sqlite, () => writeAll(changes, version))),
+    write: (changes, version) =>
+      mapped(file, () => reserve.use(() => inTransaction(sqlite, () => writeAll(changes, version)))),
     close: () => mapped(file, () => sqlite.close()),
   };
 }
