@@ -7,7 +7,7 @@ import { functionIntent } from "../../support/function-intent.ts";
 import { fillDisk, mountSmallDisk } from "../../support/small-disk.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const owner = { owner: "test" };
+const owner = { owner: "sync" } as const;
 const DISK_MB = 24;
 
 it("a full disk still takes small writes, and the space for them is laid aside anew when there is room", async ({
