@@ -1,17 +1,17 @@
-import type { GitReader, ObjectId } from "../source/index.ts";
+import type { GitObjects, ObjectId } from "../source/index.ts";
 
 /** So many ids per request: enough to keep git busy, few enough to let other work in between. */
 const IDS = 512;
 const BYTES = 8 * 1024 * 1024;
 
 /** Sizes of many blobs. */
-export async function sizesInBulk(git: GitReader, ids: readonly ObjectId[]): Promise<Map<ObjectId, number>> {
+export async function sizesInBulk(git: GitObjects, ids: readonly ObjectId[]): Promise<Map<ObjectId, number>> {
   return ids.length === 0 ? new Map() : git.sizes([...new Set(ids)]);
 }
 
 /** Hands over the contents of blobs, one batch after the other, so that few are in memory at a time. */
 export async function readInBulk(
-  git: GitReader,
+  git: GitObjects,
   ids: readonly ObjectId[],
   sizes: ReadonlyMap<ObjectId, number>,
   use: (id: ObjectId, bytes: Uint8Array) => void,

@@ -1,4 +1,4 @@
-import { type GitReader, IGNORE_FILE, type IsIgnored, ignoreRules, type ObjectId } from "../source/index.ts";
+import { type GitObjects, IGNORE_FILE, type IsIgnored, ignoreRules, type ObjectId } from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
 import { entriesOf, type Folder, type Trees } from "./folder-walk.ts";
 import { MAX_IGNORE_BYTES } from "./limits.ts";
@@ -14,7 +14,7 @@ export interface IgnoreFiles {
 }
 
 /** Reads ignore files, and each text again only when its blob changed. */
-export function createIgnoreFiles(git: GitReader) {
+export function createIgnoreFiles(git: GitObjects) {
   let texts = new Map<ObjectId, string | undefined>();
   let last: { readonly version: string; readonly files: IgnoreFiles } | undefined;
 

@@ -1,3 +1,4 @@
 export * from "./desired-reader.ts";
 export { type KnownObjects, NOTHING_KNOWN } from "./known-objects.ts";
 export type { DesiredLimits } from "./limits.ts";
+export { readWholeSource, type WholeSource, type WholeSourceRequest } from "./read-whole-source.ts";

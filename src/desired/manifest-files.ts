@@ -2,7 +2,7 @@ import { type Diagnostic, type ObjectIntent, refOf, refText } from "../apis/inde
 import { isYamlName, looksLikeManifest, type ManifestObject, parseManifest } from "../manifest/index.ts";
 import type { DesiredObject } from "../plan/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
-import type { GitReader, ObjectId, TreeEntry } from "../source/index.ts";
+import type { GitObjects, ObjectId, TreeEntry } from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
 import { diagnosticOf, type Fault } from "./fault.ts";
 import { entriesOf, type Folder, type Trees } from "./folder-walk.ts";
@@ -36,7 +36,7 @@ export interface YamlFile {
 }
 
 export interface ManifestContext {
-  readonly git: GitReader;
+  readonly git: GitObjects;
   readonly namespace: string;
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly limits: DesiredLimits;

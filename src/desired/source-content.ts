@@ -1,5 +1,5 @@
 import type { SourceFile } from "../plan/index.ts";
-import { type GitReader, isLfsPointer, linkEscapes, type ObjectId } from "../source/index.ts";
+import { type GitObjects, isLfsPointer, linkEscapes, type ObjectId } from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
 import type { Fault } from "./fault.ts";
 import type { DesiredLimits } from "./limits.ts";
@@ -25,7 +25,7 @@ export interface SourceContent {
 
 /** What the blobs of sources tell about them. Reads for all sources together; the result is in their order. */
 export async function checkContents(
-  git: GitReader,
+  git: GitObjects,
   sources: readonly SourceToCheck[],
   limits: DesiredLimits,
 ): Promise<SourceContent[]> {
@@ -44,7 +44,7 @@ export async function checkContents(
 
 /** Text of links and of what may be an LFS pointer. */
 async function smallBlobs(
-  git: GitReader,
+  git: GitObjects,
   files: readonly SourceFile[],
   sizes: ReadonlyMap<ObjectId, number>,
 ): Promise<Map<ObjectId, string>> {

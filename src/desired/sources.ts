@@ -1,6 +1,6 @@
 import type { DesiredSource, SourceFile } from "../plan/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
-import { type GitReader, type ObjectId, sourceDigest } from "../source/index.ts";
+import { type GitObjects, type ObjectId, sourceDigest } from "../source/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Folder, Trees } from "./folder-walk.ts";
 import type { IgnoreFiles } from "./ignore-files.ts";
@@ -43,7 +43,7 @@ interface Changed extends Omit<Known, "source"> {
 }
 
 /** Reads sources, and each of them again only when something that decides it changed. */
-export function createSources(git: GitReader, limits: DesiredLimits) {
+export function createSources(git: GitObjects, limits: DesiredLimits) {
   let known = new Map<string, Known>();
   let last: Pick<SourcesRequest, "layout" | "ignore"> | undefined;
 

@@ -1,5 +1,5 @@
 import { isSlessError, SlessError } from "../errors/index.ts";
-import { type GitReader, type ObjectId, type Resolved, readTreesBelow, type TreeEntry } from "../source/index.ts";
+import { type GitObjects, type ObjectId, type Resolved, readTreesBelow, type TreeEntry } from "../source/index.ts";
 import { entriesOf, type Folder, listFolders, type Trees } from "./folder-walk.ts";
 import type { DesiredLimits } from "./limits.ts";
 import { below } from "./paths.ts";
@@ -14,7 +14,7 @@ export interface FoldersRead {
 }
 
 /** Reads the trees of revisions, those that are known not again. */
-export function createTreeReader(git: GitReader, limits: DesiredLimits) {
+export function createTreeReader(git: GitObjects, limits: DesiredLimits) {
   // Only trees of which everything below is known too, so that the walk may stop at them.
   let complete: Trees = new Map();
 

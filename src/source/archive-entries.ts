@@ -13,6 +13,8 @@ export interface EntryName {
 
 const PATH_MAX_BYTES = 2048;
 const NAME_MAX_BYTES = 255;
+/** Every folder on the way is compared with all others: their number is not the sender's to choose. */
+const DEPTH_MAX = 100;
 const FAULTS_SHOWN = 20;
 
 /**
@@ -34,7 +36,9 @@ function pathFault(path: string): string | undefined {
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is an absolute path";
   if (!path.isWellFormed() || path.includes("\ufffd")) return "is no UTF-8 text";
   if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `is longer than ${PATH_MAX_BYTES} bytes`;
-  for (const part of path.split("/")) {
+  const parts = path.split("/");
+  if (parts.length > DEPTH_MAX) return `lies deeper than ${DEPTH_MAX} folders`;
+  for (const part of parts) {
     if (part === "") return "has an empty part";
     if (part === "." || part === "..") return `has a "${part}" part`;
     if (part.toLowerCase() === ".git") return "belongs to Git";

@@ -26,23 +26,27 @@ export interface TreeEntry {
   readonly id: ObjectId;
 }
 
-/**
- * Reads one Git repository in place. Ids name their content, so what was read once may be kept.
- *
- * @throws SlessError `repository_unreachable`, `repository_unsupported`, `object_missing`
- */
-export interface GitReader {
-  /** Without a field: HEAD, whatever branch it names. @throws SlessError `ref_not_found`, `repository_empty` */
-  resolve(ref: RefRequest): Promise<Resolved>;
-  /** A name as people write it: branch, tag, `HEAD`, `HEAD~1`, a (short) commit id. For the command line. */
-  resolveExpression(expression: string): Promise<Resolved>;
-  /** Best common ancestor, undefined for unrelated histories. */
-  mergeBase(a: ObjectId, b: ObjectId): Promise<ObjectId | undefined>;
+/** Objects by id. Ids name their content, so what was read once may be kept. */
+export interface GitObjects {
   /** Entries of trees in bulk, in Git's order. Every id asked for is in the result, or it throws: never a partial tree. */
   trees(ids: readonly ObjectId[]): Promise<Map<ObjectId, readonly TreeEntry[]>>;
   /** Sizes in bytes of blobs in bulk, without reading their content where the adapter can. */
   sizes(ids: readonly ObjectId[]): Promise<Map<ObjectId, number>>;
   /** Contents of blobs in bulk; the caller bounds what it asks for by `sizes`. */
   blobs(ids: readonly ObjectId[]): Promise<Map<ObjectId, Uint8Array>>;
+}
+
+/**
+ * Reads one Git repository in place.
+ *
+ * @throws SlessError `repository_unreachable`, `repository_unsupported`, `object_missing`
+ */
+export interface GitReader extends GitObjects {
+  /** Without a field: HEAD, whatever branch it names. @throws SlessError `ref_not_found`, `repository_empty` */
+  resolve(ref: RefRequest): Promise<Resolved>;
+  /** A name as people write it: branch, tag, `HEAD`, `HEAD~1`, a (short) commit id. For the command line. */
+  resolveExpression(expression: string): Promise<Resolved>;
+  /** Best common ancestor, undefined for unrelated histories. */
+  mergeBase(a: ObjectId, b: ObjectId): Promise<ObjectId | undefined>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 export { type EntryFault, type EntryName, entryFaults } from "./archive-entries.ts";
+export * from "./file-tree.ts";
 export * from "./find-git.ts";
 export * from "./git-reader.ts";
 export * from "./ignore-rules.ts";

@@ -20,6 +20,8 @@ const LINK_MAX_BYTES = 4096;
 const INFLATE_AT_ONCE_MAX_BYTES = 64 << 10;
 /** An archive of folders alone ends somewhere too. */
 const ENTRIES_PER_FILE = 4;
+/** Of all names together: long names of many folders would multiply in memory. */
+const NAMES_MAX_BYTES = 4 << 20;
 
 /** What the central directory tells about one entry. */
 interface Found extends EntryName {
@@ -74,13 +76,16 @@ async function listEntries(zip: ZipFile, limits: ArchiveLimits): Promise<Found[]
   const found: Found[] = [];
   let files = 0;
   let bytes = 0;
+  let nameBytes = 0;
   try {
     for await (const entry of zip.eachEntry()) {
       const one = examine(entry);
       found.push(one);
       if (one.kind !== "folder") files += 1;
       bytes += entry.uncompressedSize;
+      nameBytes += entry.fileNameRaw.length;
       if (files > maxFiles || found.length > maxFiles * ENTRIES_PER_FILE) throw tooLarge(`${maxFiles} files`);
+      if (nameBytes > NAMES_MAX_BYTES) throw tooLarge(`${NAMES_MAX_BYTES} bytes of names`);
       if (bytes > maxBytes) throw tooLarge(`${maxBytes} bytes unpacked`);
     }
   } catch (error) {
