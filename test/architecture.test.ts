@@ -16,6 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   runtimes: ["apis", "errors"],
   processes: ["errors"],
   desired: ["apis", "errors", "manifest", "plan", "source", "runtimes"],
+  writes: ["apis", "errors", "desired", "resources", "runtimes", "source"],
   resources: ["apis", "errors", "controller/clock"],
   storage: ["errors"],
   build: ["apis", "errors", "storage", "runtimes", "source", "processes", "controller/clock"],
@@ -24,7 +25,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
   reconcilers: PORTS,
   gateway: ["apis", "errors", "resources", "controller", "platform"],
-  server: [...PORTS, "gateway", "plan", "sync"],
+  server: [...PORTS, "gateway", "plan", "source", "sync", "writes"],
   cli: ["apis", "errors", "plan", "manifest", "source", "desired", "runtimes", "report", "config", "server/client"],
   config: ["apis", "errors"],
 };

@@ -13,12 +13,13 @@ import { createObjectInformers, startReconcilers } from "../reconcilers/index.ts
 import type { ProgressEvent } from "../report/index.ts";
 import { openEmbeddedStore } from "../resources/embedded/index.ts";
 import { loadRuntimes } from "../runtimes/index.ts";
-import { createMetrics, createServer, localGuard } from "../server/index.ts";
+import { createEventRing, createMetrics, createServer, localGuard } from "../server/index.ts";
 import { findGit, watchRepository } from "../source/index.ts";
 import { openFilesystemStore } from "../storage/filesystem/index.ts";
-import { approveDeletions, createSyncController } from "../sync/index.ts";
+import { approveDeletions, createSyncController, type SyncController } from "../sync/index.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { createLogger } from "./logger.ts";
+import { namespaceFiles } from "./namespace-files.ts";
 import { openLocalReader } from "./open-git-reader.ts";
 import { secretFiles } from "./secret-files.ts";
 import { isSettled } from "./settled.ts";
@@ -76,13 +77,15 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
   const { settings, data } = options;
   const log = createLogger(settings.log);
   const metrics = createMetrics();
+  const events = createEventRing(systemClock);
   const report = (event: ProgressEvent) => {
     metrics.report(event);
+    events.report(event);
     options.report(event);
   };
   closers.add(await openDataFolder(data));
   const ports = await openPorts({ options, log, report }, closers);
-  const { store, platform, builder } = ports;
+  const { store, platform } = ports;
   const informers = createObjectInformers(store, log);
   const watching = new AbortController();
   closers.defer(() => watching.abort());
@@ -96,11 +99,18 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     onCall: metrics.onCall,
   });
   let isStarted = false;
+  // Nothing was read yet when the first request comes.
+  let placeOf: SyncController["placeOf"] = () => undefined;
+  const namespaces = namespaceFiles(join(data, "namespaces"));
+  await namespaces.ensure(options.repository.namespace);
   const server = createServer({
-    store,
+    ...ports,
+    namespaces,
+    events,
+    report,
+    placeOf: (ref) => placeOf(ref),
+    whoami: () => ({ subject: "local", namespace: options.repository.namespace, authentication: "none" }),
     gateway,
-    platform,
-    builder,
     approveDeletions: (repository, deletions) =>
       approveDeletions(store, refOf(repository), deletions.map(toHeld(repository))),
     metrics,
@@ -131,6 +141,7 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     onRun,
     openGit: (repository) => openGit(repository, options),
   });
+  placeOf = sync.placeOf;
   for (const controller of reconcilers.controllers) metrics.watchQueue(controller.name, () => controller.sizes().ready);
   closers.defer(() => server.close());
   closers.defer(async () => {

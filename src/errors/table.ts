@@ -37,6 +37,18 @@ export const ERRORS = {
     happened: "{what} is owned by repository {repository} ({path}).",
     remedy: "Change it there and push; or remove the file and create it anew here.",
   },
+  namespace_missing: {
+    status: 404,
+    consequence: "stalled",
+    happened: "Namespace {namespace} does not exist.",
+    remedy: "Make it with `POST /v1/namespaces/{namespace}/ensure`, or check its name.",
+  },
+  history_missing: {
+    status: 501,
+    consequence: "stalled",
+    happened: "This server keeps no history of calls.",
+    remedy: "Read `sless logs {name}`, which has the output of calls.",
+  },
   forbidden: {
     status: 403,
     consequence: "stalled",

@@ -7,8 +7,10 @@ import { functionListRoutes } from "./routes/function-list.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { invokeRoutes } from "./routes/invoke.ts";
 import { logRoutes } from "./routes/logs.ts";
+import { namespaceRoutes } from "./routes/namespaces.ts";
 import { objectRoutes } from "./routes/objects.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
+import { sourceRoutes } from "./routes/sources.ts";
 import type { RouteDeps, ServerDeps } from "./server-deps.ts";
 
 export interface SlessServer {
@@ -24,6 +26,17 @@ export interface SlessServer {
 
 const CLOSE_TIMEOUT_MS = 10_000;
 const BODY_MAX_BYTES = 1024 * 1024;
+
+/** Routes that a client must be allowed to use. */
+const ROUTES = [
+  objectRoutes,
+  repositoryRoutes,
+  sourceRoutes,
+  logRoutes,
+  invokeRoutes,
+  namespaceRoutes,
+  functionListRoutes,
+];
 
 /** The server of one process: the REST API, health and metrics, and calls of functions, which go to the gateway. */
 export function createServer(deps: ServerDeps): SlessServer {
@@ -71,22 +84,23 @@ function addRoutes(app: FastifyInstance, deps: RouteDeps): void {
     const what = `${request.method} ${request.url.split("?", 1)[0]?.slice(0, 200)}`;
     return answerError(new SlessError("not_found", { what }), request, reply, deps);
   });
-  acceptEmptyJson(app);
+  acceptJson(app);
   healthRoutes(app, deps);
   void app.register(async (api) => {
     api.addHook("onRequest", async (request) => {
       const { namespace } = request.params as { namespace?: string };
       await deps.authorize?.({ method: request.method, headers: request.headers, namespace });
     });
-    for (const add of [objectRoutes, repositoryRoutes, logRoutes, invokeRoutes, functionListRoutes]) add(api, deps);
+    for (const add of ROUTES) add(api, deps);
   });
 }
 
-/** A POST whose body is optional may still say that it is JSON. */
-function acceptEmptyJson(app: FastifyInstance): void {
+/** A body that is optional may be empty and still say that it is JSON; a merge patch is JSON by another name. */
+function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeContentTypeParser("application/json");
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+  const types = ["application/json", "application/merge-patch+json"];
+  app.addContentTypeParser(types, { parseAs: "string" }, (request, body, done) => {
     if (body.length === 0) done(null, undefined);
     else parse(request, body as string, done);
   });

@@ -1,17 +1,13 @@
 import type { FastifyError } from "fastify";
 import { ERRORS, type ErrorCode, isSlessError, SlessError } from "../errors/index.ts";
-
-export interface FieldFault {
-  /** `limit`, `deletions/0/uid`; empty for the whole. */
-  readonly field: string;
-  readonly message: string;
-}
+import { type FieldFault, type OwningPlace, RefusedRequest } from "../writes/index.ts";
 
 /** The body of every error of the REST API. */
 export interface ErrorBody {
   readonly error: string;
   readonly code: ErrorCode;
-  readonly details: readonly FieldFault[];
+  /** What is wrong with each field; of an object that a repository owns, where it stands there. */
+  readonly details: readonly (FieldFault | OwningPlace)[];
 }
 
 export interface ErrorAnswer {
@@ -22,7 +18,8 @@ export interface ErrorAnswer {
 }
 
 export function slessAnswer(error: SlessError): ErrorAnswer {
-  return { status: error.status, body: { error: error.message, code: error.code, details: [] }, unexpected: false };
+  const details = error instanceof RefusedRequest ? error.reasons : [];
+  return { status: error.status, body: { error: error.message, code: error.code, details }, unexpected: false };
 }
 
 /** Anything that a handler or fastify threw, as an answer: what a client sent wrongly is never a 500. */

@@ -1,4 +1,6 @@
 export * from "./create-server.ts";
+export * from "./event-ring.ts";
 export * from "./metrics.ts";
+export type * from "./namespaces.ts";
 export * from "./request-guard.ts";
 export type * from "./server-deps.ts";

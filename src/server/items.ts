@@ -90,6 +90,7 @@ export interface TriggerItem extends CommonItem {
   readonly time_zone: string | undefined;
   readonly event_json: string | undefined;
   readonly concurrency_policy: string | undefined;
+  readonly pre_warm_seconds: number | undefined;
   readonly queue: string | undefined;
   readonly prefetch: number | undefined;
   readonly max_retries: number | undefined;
@@ -120,6 +121,37 @@ export interface ItemOf {
   jobs: JobItem;
   triggers: TriggerItem;
   repositories: RepositoryItem;
+}
+
+/** Something that happened to an object of a namespace. */
+export interface EventItem {
+  readonly type: "Normal" | "Warning";
+  /** In CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+  readonly object: { readonly kind: string; readonly name: string };
+  /** RFC 3339. */
+  readonly time: string;
+}
+
+/** A file of a source: its text, or its bytes in base64. */
+export interface SourceFileItem {
+  /** Path below the source. */
+  readonly name: string;
+  /** Of a link its target. */
+  readonly content: string;
+  /** Only of what is no UTF-8 text. */
+  readonly encoding?: "base64";
+  /** As Git writes it; only of what is no plain file: 100755 is executable, 120000 a link. */
+  readonly mode?: "100755" | "120000";
+}
+
+/** Who asks, and where what is his lives. */
+export interface Identity {
+  readonly subject: string;
+  readonly namespace: string;
+  /** How it was proved; `none`: whoever reaches this server may do all. */
+  readonly authentication: "none" | "token";
 }
 
 /** A deletion that waits for an approval; the UID makes it exact. */

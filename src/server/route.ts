@@ -11,8 +11,10 @@ export interface MethodRoute {
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof METHODS)[number];
 
+export type MethodRoutes = Partial<Record<"GET" | "POST" | "PUT" | "PATCH" | "DELETE", MethodRoute>>;
+
 /** Adds a path with all of its methods; every other method is answered 405 with what is possible, its body unread. */
-export function addRoute(app: FastifyInstance, url: string, methods: { GET?: MethodRoute; POST?: MethodRoute }): void {
+export function addRoute(app: FastifyInstance, url: string, methods: MethodRoutes): void {
   const allowed: Method[] = [];
   for (const [method, { schema, handler, head = method === "GET" }] of Object.entries(methods)) {
     app.route({ method, url, handler, exposeHeadRoute: head, ...(schema ? { schema } : {}) });

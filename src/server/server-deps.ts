@@ -1,13 +1,19 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
-import type { ObjectOf } from "../apis/index.ts";
+import type { ObjectOf, ObjectRef } from "../apis/index.ts";
 import type { Builder } from "../build/index.ts";
 import type { Clock } from "../controller/index.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Platform } from "../platform/index.ts";
+import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
-import type { HeldDeletion } from "./items.ts";
+import type { Runtime } from "../runtimes/index.ts";
+import type { ObjectStore } from "../storage/index.ts";
+import type { ManifestPlace } from "../writes/index.ts";
+import type { EventRing } from "./event-ring.ts";
+import type { HeldDeletion, Identity } from "./items.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Namespaces } from "./namespaces.ts";
 import type { RequestGuard } from "./request-guard.ts";
 
 /** Whether one part of the server can do its work: undefined, or why not. */
@@ -21,7 +27,18 @@ export interface ApiRequest {
 }
 
 export interface ServerDeps {
-  readonly store: Pick<ResourceStore, "get" | "list" | "patch">;
+  readonly store: Pick<ResourceStore, "get" | "list" | "create" | "patch" | "delete" | "appliedFields">;
+  readonly objects: ObjectStore;
+  /** Bucket of `objects`, where it has buckets. */
+  readonly s3Bucket?: string;
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly namespaces: Namespaces;
+  readonly events: Pick<EventRing, "list">;
+  /** Hears of stored sources. */
+  readonly report: Reporter;
+  /** Where the manifest of an object stands that a repository owns, as far as it was read. */
+  readonly placeOf: (object: ObjectRef) => ManifestPlace | undefined;
+  readonly whoami: (request: ApiRequest) => Identity | Promise<Identity>;
   readonly gateway: Gateway;
   readonly platform: Pick<Platform, "logs">;
   readonly builder: Pick<Builder, "logs">;

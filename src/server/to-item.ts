@@ -126,6 +126,7 @@ function triggerItem({ spec, status = {} }: ObjectOf<"Trigger">, common: CommonI
     time_zone: spec.timeZone,
     event_json: spec.eventJSON,
     concurrency_policy: spec.concurrencyPolicy,
+    pre_warm_seconds: spec.preWarmSeconds,
     queue: spec.queue,
     prefetch: spec.prefetch,
     max_retries: spec.maxRetries,

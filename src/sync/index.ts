@@ -4,4 +4,4 @@ export { type LiveObjects, type LiveReads, storeReads } from "./live-reads.ts";
 export { reconcileRepository } from "./reconcile-repository.ts";
 export { createSyncController, type SyncController, type SyncControllerDeps } from "./sync-controller.ts";
 export type { SyncDeps } from "./sync-deps.ts";
-export { createSyncMemory, type SyncMemory } from "./sync-memory.ts";
+export { createSyncMemory, type ManifestPlace, type SyncMemory } from "./sync-memory.ts";

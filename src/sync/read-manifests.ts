@@ -15,6 +15,7 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
   if (memory.inventory?.live !== run.live) memory.inventory = inventoryOf(run.live, repository.metadata.uid);
   run.owned = memory.inventory.count;
   run.desired = await readerFor(run, deps).read(resolved, memory.inventory);
+  memory.desired = run.desired;
   return OK;
 }
 

@@ -1,9 +1,17 @@
-import { ANNOTATIONS, type AnyObject, keyOf, type ObjectKey, type ObjectOf, ownerUidOf } from "../apis/index.ts";
+import {
+  ANNOTATIONS,
+  type AnyObject,
+  keyOf,
+  type ObjectKey,
+  type ObjectOf,
+  type ObjectRef,
+  ownerUidOf,
+} from "../apis/index.ts";
 import { type ControllerLog, type ReconcileRun, startController } from "../controller/index.ts";
 import { cachedReads, onContentChange, type SyncInformers } from "./cached-reads.ts";
 import { reconcileRepository } from "./reconcile-repository.ts";
 import type { SyncDeps } from "./sync-deps.ts";
-import { createSyncMemory } from "./sync-memory.ts";
+import { createSyncMemory, type ManifestPlace } from "./sync-memory.ts";
 
 /** Repositories that are synced at the same time. */
 const CONCURRENCY = 4;
@@ -18,6 +26,8 @@ export interface SyncControllerDeps extends Omit<SyncDeps, "reads" | "memory"> {
 export interface SyncController {
   /** Says that a repository may have something new: a push was seen, a webhook came. It is looked at soon. */
   hint(key: ObjectKey): void;
+  /** Where the manifest of an object stands, as far as a run of this process read it. */
+  placeOf(ref: ObjectRef): ManifestPlace | undefined;
   /** Resolves when no repository is being synced or waits to be. */
   idle(): Promise<void>;
   /** Ends what runs, at the latest after `timeoutMs`, and closes the repositories. */
@@ -51,6 +61,7 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
 
   return {
     hint: (key) => controller.enqueue(keyOf(key)),
+    placeOf: (ref) => memory.placeOf(ref),
     idle: () => controller.idle(),
     async stop(timeoutMs) {
       stopObjects();

@@ -1,6 +1,6 @@
-import { keyOf, type ObjectKey } from "../apis/index.ts";
+import { keyOf, type ObjectKey, type ObjectRef } from "../apis/index.ts";
 import type { DesiredReader, KnownObjects } from "../desired/index.ts";
-import { createPlanner, type Planner } from "../plan/index.ts";
+import { createPlanner, type DesiredState, type Planner } from "../plan/index.ts";
 import type { GitReader } from "../source/index.ts";
 import type { LiveObjects } from "./live-reads.ts";
 import type { Verdict } from "./verdict.ts";
@@ -32,6 +32,8 @@ export interface RepositoryMemory {
   readonly uid: string;
   opened: OpenRepository | undefined;
   readonly planner: Planner;
+  /** Of the last revision that was read. */
+  desired?: DesiredState;
   inventory?: Inventory;
   /** A run of this process looked for archives that got lost. */
   isStoreChecked?: boolean;
@@ -46,9 +48,18 @@ export async function closeOpened(memory: RepositoryMemory): Promise<void> {
   await opened?.git.close();
 }
 
+/** Where a manifest stands below the root of its repository; lines and columns start at 1. */
+export interface ManifestPlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
 /** Per repository, what runs of this process learned. All of it can be lost at any time. */
 export interface SyncMemory {
   of(key: ObjectKey, uid: string): RepositoryMemory;
+  /** Where an object's manifest stands in the revision that was read last; undefined when it is in none. */
+  placeOf(ref: ObjectRef): ManifestPlace | undefined;
   /** Closes what is open; the next run begins anew. */
   forget(key: ObjectKey): Promise<void>;
   close(): Promise<void>;
@@ -70,6 +81,16 @@ export function createSyncMemory(): SyncMemory {
       const memory: RepositoryMemory = { uid, planner: createPlanner(), opened: known?.opened, settled: undefined };
       memories.set(keyOf(key), memory);
       return memory;
+    },
+    placeOf({ kind, namespace, name }) {
+      for (const { desired } of memories.values()) {
+        const found = desired?.objects.find(
+          ({ intent }) =>
+            intent.kind === kind && intent.metadata.name === name && intent.metadata.namespace === namespace,
+        );
+        if (found) return { file: found.file, line: found.line, column: found.column };
+      }
+      return undefined;
     },
     forget,
     async close() {

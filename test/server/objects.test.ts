@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { ANNOTATIONS, LABELS, ownerAnnotation } from "../../src/apis/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
+import { memoryStore } from "../support/memory-store.ts";
 import { functionIntent, serverFixture } from "./server-fixture.ts";
 
 const FUNCTIONS = "/v1/namespaces/default/functions";
@@ -127,8 +128,14 @@ const refusals: Record<string, [path: string, init: RequestInit, status: number,
     400,
     { code: "invalid_request", details: [{ field: "output" }, { field: "limit" }] },
   ],
-  "a method of later": [`${FUNCTIONS}/hello`, { method: "DELETE" }, 405, { code: "method_not_allowed" }],
-  "a method with a body of any type": [FUNCTIONS, { method: "POST", body: "x" }, 405, { code: "method_not_allowed" }],
+  "a method that is none": [`${FUNCTIONS}/hello`, { method: "POST" }, 405, { code: "method_not_allowed" }],
+  "a method with a body of any type": [FUNCTIONS, { method: "PUT", body: "x" }, 405, { code: "method_not_allowed" }],
+  "a body of a type that is none": [
+    FUNCTIONS,
+    { method: "POST", body: "x", headers: { "content-type": "image/png" } },
+    415,
+    { code: "invalid_request" },
+  ],
   "a method on the health": ["/healthz", { method: "POST" }, 405, { code: "method_not_allowed" }],
 };
 it.each(Object.entries(refusals))("%s is refused with a reason", async (_name, [path, init, status, expected]) => {
@@ -140,19 +147,14 @@ it.each(Object.entries(refusals))("%s is refused with a reason", async (_name, [
 
 it("a refused method is told what is possible", async () => {
   const { url } = await serverFixture();
-  const answer = await fetch(`${url}${FUNCTIONS}/hello`, { method: "PUT", body: "{}" });
-  expect(answer.headers.get("allow")).toBe("GET, HEAD");
+  const answer = await fetch(`${url}${FUNCTIONS}/hello`, { method: "POST", body: "{}" });
+  expect(answer.headers.get("allow")).toBe("GET, HEAD, PUT, PATCH, DELETE");
 });
 
 it("a store that fails is a 503 with its reason, any other surprise a 500 without one", async () => {
   const failing = async (error: Error) => {
-    const { json } = await serverFixture({
-      store: {
-        list: () => Promise.reject(error),
-        get: () => Promise.reject(error),
-        patch: () => Promise.reject(error),
-      },
-    });
+    const store = await memoryStore();
+    const { json } = await serverFixture({ store: { ...store, list: () => Promise.reject(error) } });
     return json(FUNCTIONS);
   };
   const unavailable = new SlessError("storage_unavailable", { what: "resources.db", cause: "disk full" });

@@ -3,8 +3,11 @@ import { onTestFinished } from "vitest";
 import { API_VERSION, keyOf, type ObjectIntent, type ObjectOf } from "../../src/apis/index.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import { createEndpointTable, createGateway, type GatewayDeps } from "../../src/gateway/index.ts";
-import { createMetrics, createServer, localGuard, type ServerDeps } from "../../src/server/index.ts";
+import { createMetrics, createServer, localGuard, type Namespaces, type ServerDeps } from "../../src/server/index.ts";
+import type { ObjectStore } from "../../src/storage/index.ts";
 import { type FakePlatform, fakePlatform } from "../support/fake-platform.ts";
+import { runtimes } from "../support/function-files.ts";
+import { memoryObjectStore } from "../support/memory-object-store.ts";
 import { memoryStore } from "../support/memory-store.ts";
 
 type Store = Awaited<ReturnType<typeof memoryStore>>;
@@ -13,6 +16,7 @@ export interface ServerFixture {
   readonly url: string;
   readonly port: number;
   readonly store: Store;
+  readonly objects: ObjectStore;
   readonly platform: FakePlatform;
   readonly server: ReturnType<typeof createServer>;
   /** Functions and services that the gateway knows, by `<namespace>/<name>`; they are reachable without a trigger. */
@@ -29,6 +33,7 @@ export async function serverFixture(
   gatewayOptions: Partial<GatewayDeps> = {},
 ): Promise<ServerFixture> {
   const store = await memoryStore();
+  const objects = memoryObjectStore();
   const platform = fakePlatform();
   const reachable = new Map<string, ObjectOf<"Service">>();
   const log = pino({ level: "silent" });
@@ -48,6 +53,13 @@ export async function serverFixture(
   });
   const server = createServer({
     store,
+    objects,
+    runtimes,
+    namespaces: memoryNamespaces(["default"]),
+    events: { list: () => [] },
+    report: () => undefined,
+    placeOf: () => undefined,
+    whoami: () => ({ subject: "local", namespace: "default", authentication: "none" }),
     gateway,
     platform,
     builder: {
@@ -69,12 +81,25 @@ export async function serverFixture(
     url,
     port,
     store,
+    objects,
     platform,
     server,
     reachable,
     async json(path, init) {
       const answer = await fetch(`${url}${path}`, init);
       return { status: answer.status, body: (await answer.json()) as never };
+    },
+  };
+}
+
+export function memoryNamespaces(present: readonly string[]): Namespaces {
+  const names = new Set(present);
+  return {
+    has: async (name) => names.has(name),
+    async ensure(name) {
+      const status = names.has(name) ? "exists" : "created";
+      names.add(name);
+      return status;
     },
   };
 }

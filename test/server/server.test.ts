@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { createServer } from "../../src/server/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { bodyOf, httpServer } from "../support/http-server.ts";
+import { memoryStore } from "../support/memory-store.ts";
 import { rawExchange } from "../support/raw-exchange.ts";
 import { liveService, type ServerFixture, serverFixture } from "./server-fixture.ts";
 
@@ -74,7 +75,7 @@ it("health tells that the process answers, readiness what it still waits for", a
 it("a store that does not answer and a check that throws make it unready", async () => {
   const fail = () => Promise.reject(new Error("disk gone"));
   const { json } = await serverFixture({
-    store: { get: fail, list: fail, patch: fail },
+    store: { ...(await memoryStore()), get: fail },
     readiness: {
       git: () => {
         throw new Error("no git");
@@ -124,7 +125,7 @@ it("invoking needs no trigger, passes body and answer, and keeps the caller's cr
 it("a taken port is told as such", async () => {
   const { port } = await serverFixture();
   const other = await serverFixture();
-  const deps = { store: other.store } as unknown as Parameters<typeof createServer>[0];
+  const deps = { store: other.store, runtimes: new Map() } as unknown as Parameters<typeof createServer>[0];
   const second = createServer({ ...deps, gateway: { close: async () => undefined } as never });
   await expect(second.listen({ host: "127.0.0.1", port })).rejects.toMatchObject({ code: "port_taken" });
   await second.close();

@@ -71,6 +71,7 @@ export function triggerItem(name: string, fields: Partial<TriggerItem> = {}): Tr
     time_zone: undefined,
     event_json: undefined,
     concurrency_policy: undefined,
+    pre_warm_seconds: undefined,
     queue: undefined,
     prefetch: undefined,
     max_retries: undefined,

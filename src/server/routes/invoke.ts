@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { refOf } from "../../apis/index.ts";
+import { existing, type Named } from "../existing-object.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
-import { existing, type Named } from "./objects.ts";
 
 /** They prove to sless who calls, and are no business of the function. */
 const CREDENTIALS = ["authorization", "cookie"];

@@ -2,10 +2,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { refOf, type WorkloadRef } from "../../apis/index.ts";
+import { existing, type Named } from "../existing-object.ts";
 import { lastLines } from "../last-lines.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
-import { existing, type Named } from "./objects.ts";
 
 const TAIL_MAX = 100_000;
 const QUERY = {

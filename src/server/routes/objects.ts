@@ -1,16 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { ObjectOf } from "../../apis/index.ts";
-import { SlessError } from "../../errors/index.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { etagOf, existing, itemOf, type Named, namesIn } from "../existing-object.ts";
 import { PLURALS, type Plural } from "../items.ts";
 import { PAGE_LIMIT_MAX, pageOf } from "../page.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
-import { repositoryNames, toItem } from "../to-item.ts";
-
-export interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
+import { toItem } from "../to-item.ts";
+import { objectWrites } from "./object-writes.ts";
 
 const OUTPUT = {
   output: { type: "string", enum: ["object"], description: "object: whole objects as the store has them" },
@@ -33,16 +28,21 @@ interface ListQuery {
 /**
  * GET of lists, `{"items", "next"}` sorted by name, and of single objects, in the fields of the REST API. With
  * `?output=object` both give whole objects instead (apiVersion, kind, metadata, spec, status), for
- * `sless describe -o yaml`. `?limit` (default 500) and `?continue=<next>` page through a list.
+ * `sless describe -o yaml`. `?limit` (default 500) and `?continue=<next>` page through a list. What may be written is
+ * written at the same paths.
  */
 export function objectRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  const writesOf = objectWrites(deps);
   for (const plural of Object.keys(PLURALS) as Plural[]) {
+    const writes = writesOf(plural);
     const url = `/v1/namespaces/:namespace/${plural}`;
     addRoute(app, url, {
       GET: { schema: { querystring: LIST_QUERY }, handler: (request) => list(plural, request, deps) },
+      ...writes.collection,
     });
     addRoute(app, `${url}/:name`, {
-      GET: { schema: { querystring: OBJECT_QUERY }, handler: (request) => single(plural, request, deps) },
+      GET: { schema: { querystring: OBJECT_QUERY }, handler: (request, reply) => single(plural, request, reply, deps) },
+      ...writes.member,
     });
   }
 }
@@ -57,25 +57,8 @@ async function list(plural: Plural, request: FastifyRequest, deps: RouteDeps): P
   return { ...page, items: page.items.map((object) => toItem(plural, object, names)) };
 }
 
-async function single(plural: Plural, request: FastifyRequest, deps: RouteDeps): Promise<unknown> {
-  const key = request.params as Named;
-  const object = await existing(plural, key, deps);
-  if ((request.query as ListQuery).output === "object") return object;
-  return toItem(plural, object, await namesIn(key.namespace, deps));
-}
-
-async function namesIn(namespace: string, { store }: RouteDeps) {
-  return repositoryNames((await store.list("Repository", { namespace })).items);
-}
-
-/** @throws SlessError `not_found` */
-export async function existing<P extends Plural>(
-  plural: P,
-  { namespace, name }: Named,
-  { store }: Pick<RouteDeps, "store">,
-): Promise<ObjectOf<(typeof PLURALS)[P]>> {
-  const kind = PLURALS[plural];
-  const object = await store.get(kind, { namespace, name });
-  if (!object) throw new SlessError("not_found", { what: `${kind} ${namespace}/${name}` });
-  return object;
+async function single(plural: Plural, request: FastifyRequest, reply: FastifyReply, deps: RouteDeps): Promise<unknown> {
+  const object = await existing(plural, request.params as Named, deps);
+  void reply.header("etag", etagOf(object));
+  return (request.query as ListQuery).output === "object" ? object : itemOf(plural, object, deps);
 }

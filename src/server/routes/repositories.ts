@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ANNOTATIONS, HELD, LABELS, type ObjectOf, ownerUidOf, REPOSITORY_CONTENT_KINDS } from "../../apis/index.ts";
 import { SlessError } from "../../errors/index.ts";
+import { existing, type Named } from "../existing-object.ts";
 import type { HeldDeletion, RepositoryPlanItem } from "../items.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
-import { existing, type Named } from "./objects.ts";
 
 const TEXT = { type: "string", minLength: 1, maxLength: 253 };
 const DELETION = {

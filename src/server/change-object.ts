@@ -1,0 +1,88 @@
+import { type AnyObject, type ObjectKey, type ObjectOf, ownerUidOf, refOf, refText } from "../apis/index.ts";
+import { isSlessError, SlessError } from "../errors/index.ts";
+import type { MergePatch } from "../resources/index.ts";
+import { isLeftToPatch, ownedRefusal, type WrittenKind } from "../writes/index.ts";
+import type { ServerDeps } from "./server-deps.ts";
+
+/** A status is written between reading and writing now and then; nobody writes one so often. */
+const TRIES = 10;
+
+type Deps = Pick<ServerDeps, "store" | "placeOf">;
+
+export interface Changing {
+  readonly kind: WrittenKind;
+  readonly key: ObjectKey;
+  /** Versions of which it must have one; undefined = whatever is there. */
+  readonly expected: readonly string[] | undefined;
+}
+
+/**
+ * Changes an object by what is decided upon it as it is now; when somebody else writes in between, it is decided anew.
+ *
+ * @param decide answers what to change, undefined for nothing; what it throws is the refusal
+ * @throws SlessError `not_found`, `conflict` when it has none of the `expected` versions
+ */
+export async function changeObject(
+  changing: Changing,
+  decide: (live: ObjectOf<WrittenKind>) => Promise<MergePatch | undefined>,
+  { store }: Deps,
+): Promise<ObjectOf<WrittenKind>> {
+  const { kind, key } = changing;
+  return repeated(changing, async () => {
+    const live = await readExpected(changing, { store });
+    const patch = await decide(live);
+    if (!patch) return live;
+    const { uid, resourceVersion } = live.metadata;
+    return store.patch(kind, key, patch, { owner: "api", uid, resourceVersion });
+  });
+}
+
+/** Deletes an object that no repository owns. @throws SlessError `not_found`, `conflict`, `owned_by_repository` */
+export async function deleteObject(changing: Changing, deps: Deps): Promise<void> {
+  const { kind, key } = changing;
+  await repeated(changing, async () => {
+    const live = await readExpected(changing, deps);
+    await refuseOwned(live, deps);
+    const { uid, resourceVersion } = live.metadata;
+    return deps.store.delete(kind, key, { uid, resourceVersion });
+  });
+}
+
+async function repeated<T>({ expected }: Changing, change: () => Promise<T>): Promise<T> {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      return await change();
+    } catch (error) {
+      if (!isSlessError(error, "conflict") || expected || left === 1) throw error;
+    }
+  }
+}
+
+async function readExpected({ kind, key, expected }: Changing, { store }: Pick<Deps, "store">) {
+  const live = await store.get(kind, key);
+  if (!live) throw new SlessError("not_found", { what: refText({ kind, ...key }) });
+  if (expected && !expected.includes(live.metadata.resourceVersion))
+    throw new SlessError("conflict", { what: refText(refOf(live)) });
+  return live;
+}
+
+/**
+ * @param merged fields of the spec that a merge names; undefined for every other write
+ * @throws RefusedRequest `owned_by_repository`
+ */
+export async function refuseOwned(
+  live: ObjectOf<WrittenKind>,
+  { store, placeOf }: Deps,
+  merged?: readonly string[],
+): Promise<void> {
+  const object = live as AnyObject;
+  const owner = ownerUidOf(object);
+  if (owner === undefined) return;
+  const { kind, metadata } = live;
+  const repositories = await store.list("Repository", { namespace: metadata.namespace });
+  const repository = repositories.items.find(({ metadata: { uid } }) => uid === owner);
+  // An owner that exists no longer counts as nobody.
+  if (!repository) return;
+  if (merged && isLeftToPatch(kind, merged, await store.appliedFields(kind, metadata, "sync"))) return;
+  throw ownedRefusal(object, repository.metadata.name, placeOf(refOf(live)));
+}

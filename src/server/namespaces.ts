@@ -1,0 +1,18 @@
+import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
+import { refuseFields } from "../writes/index.ts";
+
+/** The namespaces that exist. None is ever deleted. */
+export interface Namespaces {
+  has(namespace: string): Promise<boolean>;
+  /** Of several calls at once, one is told "created". Resolves once it is durable. @throws SlessError `storage_unavailable` */
+  ensure(namespace: string): Promise<"created" | "exists">;
+}
+
+const pattern = new RegExp(NAMESPACE_PATTERN);
+
+/** @throws RefusedRequest `invalid_request` for what is no name of a namespace */
+export function checkNamespace(namespace: string): void {
+  if (namespace.length <= NAMESPACE_MAX_LENGTH && pattern.test(namespace)) return;
+  const message = `is no name of a namespace: use lower-case letters, digits and "-", at most ${NAMESPACE_MAX_LENGTH}`;
+  refuseFields([{ field: "namespace", message }]);
+}

@@ -1,0 +1,113 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type ObjectIntent, type ObjectOf, refOf, refText } from "../../apis/index.ts";
+import { SlessError } from "../../errors/index.ts";
+import {
+  createdIntent,
+  type Known,
+  merge,
+  replacement,
+  type WantedChange,
+  type WrittenKind,
+} from "../../writes/index.ts";
+import { type Changing, changeObject, deleteObject, refuseOwned } from "../change-object.ts";
+import { etagOf, itemOf, type Named, versionsOf } from "../existing-object.ts";
+import { PLURALS, type Plural } from "../items.ts";
+import { checkNamespace } from "../namespaces.ts";
+import type { MethodRoutes } from "../route.ts";
+import type { RouteDeps } from "../server-deps.ts";
+import { createKeyedSlots, type KeyedSlots } from "../slots.ts";
+
+export interface ObjectWrites {
+  readonly collection: MethodRoutes;
+  readonly member: MethodRoutes;
+}
+
+/** Decides upon a live object what a body changes. */
+type Decide = (live: ObjectOf<WrittenKind>, body: unknown, known: Known) => WantedChange;
+
+/**
+ * POST (201 with the item), PUT (replaces), PATCH (merges) and DELETE (204). With `If-Match` they hold for the version
+ * that is named, else 409.
+ */
+export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites {
+  const known: Known = { runtimes: [...deps.runtimes.keys()] };
+  const names = createKeyedSlots();
+  return (plural) => {
+    // Repositories have rules of their own.
+    if (plural === "repositories") return { collection: {}, member: {} };
+    const change = (decide: Decide, isMerge: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const decided = async (live: ObjectOf<WrittenKind>) => {
+        const wanted = decide(live, request.body, known);
+        await refuseOwned(live, deps, isMerge ? wanted.named : undefined);
+        return wanted.spec && { spec: wanted.spec };
+      };
+      return sendItem(plural, await changeObject(changing(plural, request), decided, deps), reply, deps);
+    };
+    return {
+      collection: {
+        POST: {
+          handler: async (request, reply) => {
+            const { namespace } = request.params as { namespace: string };
+            checkNamespace(namespace);
+            const intent = createdIntent(PLURALS[plural], namespace, request.body, known);
+            const object = await create(intent, names, deps);
+            const location = `/v1/namespaces/${namespace}/${plural}/${object.metadata.name}`;
+            return sendItem(plural, object, reply.code(201).header("location", location), deps);
+          },
+        },
+      },
+      member: {
+        PUT: { handler: change(replacement, false) },
+        PATCH: { handler: change(merge, true) },
+        DELETE: {
+          handler: async (request, reply) => {
+            await deleteObject(changing(plural, request), deps);
+            return reply.code(204).send();
+          },
+        },
+      },
+    };
+  };
+}
+
+type WrittenPlural = Exclude<Plural, "repositories">;
+
+function changing(plural: WrittenPlural, { params, headers }: FastifyRequest): Changing {
+  const { namespace, name } = params as Named;
+  return { kind: PLURALS[plural], key: { namespace, name }, expected: versionsOf(headers["if-match"]) };
+}
+
+async function sendItem(plural: Plural, object: ObjectOf<WrittenKind>, reply: FastifyReply, deps: RouteDeps) {
+  return reply.header("etag", etagOf(object)).send(await itemOf(plural, object as never, deps));
+}
+
+/** Kinds that share the addresses below `/fn/`. */
+const OTHER_KIND = { Function: "Service", Service: "Function" } as const;
+
+/** @throws SlessError `not_found` without the namespace, `already_exists` */
+async function create(
+  intent: ObjectIntent<WrittenKind>,
+  names: KeyedSlots,
+  { store, namespaces }: RouteDeps,
+): Promise<ObjectOf<WrittenKind>> {
+  const { kind, metadata } = intent;
+  const { namespace, name } = metadata;
+  if (!(await namespaces.has(namespace))) throw new SlessError("namespace_missing", { namespace });
+  if (kind !== "Function" && kind !== "Service") return store.create(intent, { owner: "api" });
+  const other = { kind: OTHER_KIND[kind], namespace, name };
+  const refuseTaken = async () => {
+    if (await store.get(other.kind, other)) throw new SlessError("already_exists", { what: refText(other) });
+  };
+  return names.run(`${namespace}/${name}`, async () => {
+    await refuseTaken();
+    const object = await store.create(intent, { owner: "api" });
+    try {
+      // A sync, which knows nothing of our turns, may have made the other one meanwhile: it stays.
+      await refuseTaken();
+    } catch (error) {
+      await store.delete(kind, refOf(object), { uid: object.metadata.uid });
+      throw error;
+    }
+    return object;
+  });
+}

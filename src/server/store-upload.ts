@@ -1,0 +1,91 @@
+import { ANNOTATIONS, type ObjectOf, refOf, sourceKey, type WorkloadKind, type WorkloadRef } from "../apis/index.ts";
+import { messageOf, SlessError } from "../errors/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
+import { type ArchiveFile, packArchive, readArchive } from "../source/index.ts";
+import { refuseFields, type UploadedSource, uploadedSource, type WrittenKind } from "../writes/index.ts";
+import { type Changing, changeObject, refuseOwned } from "./change-object.ts";
+import type { ServerDeps } from "./server-deps.ts";
+
+const MIB = 1024 * 1024;
+const UNPACKED_MAX_BYTES = 50 * MIB;
+/** Files of an archive: of 3,000 of a source, macOS doubles each, and ignore files leave some out. */
+const FILES_MAX = 10_000;
+
+/** Beyond what may be unpacked a zip has headers and names. */
+export const UPLOAD_LIMITS = { maxBytes: UNPACKED_MAX_BYTES + 4 * MIB, idleMs: 30_000, totalMs: 600_000 };
+
+/**
+ * The files of an upload: a zip, or a form with one.
+ *
+ * @throws SlessError `archive_invalid`, `too_large`, `invalid_request` for a form without a file
+ */
+export async function uploadedFiles(body: Uint8Array, contentType: string | undefined): Promise<ArchiveFile[]> {
+  const zip = contentType?.startsWith("multipart/form-data") ? await fileOfForm(body, contentType) : body;
+  return readArchive(zip, { maxBytes: UNPACKED_MAX_BYTES, maxFiles: FILES_MAX });
+}
+
+async function fileOfForm(body: Uint8Array, contentType: string): Promise<Uint8Array> {
+  const headers = { "content-type": contentType };
+  const form = await new Response(Buffer.from(body), { headers }).formData().catch((error: unknown) => {
+    throw new SlessError("invalid_request", { cause: `the form cannot be read (${messageOf(error)})` });
+  });
+  const file = [...form.values()].find((value) => typeof value !== "string");
+  if (!file) throw new SlessError("invalid_request", { cause: "the form holds no file" });
+  return new Uint8Array(await file.arrayBuffer());
+}
+
+type Deps = Pick<ServerDeps, "store" | "placeOf" | "objects" | "s3Bucket" | "runtimes" | "clock" | "report">;
+
+/**
+ * Makes files the source of an object: the archive is stored before the object names it. The same source again changes
+ * nothing, and neither does a refusal.
+ *
+ * @throws SlessError `not_found`, `conflict`, `owned_by_repository`, and what `uploadedSource` refuses
+ */
+export function storeUpload(
+  changing: Changing,
+  files: readonly ArchiveFile[],
+  deps: Deps,
+): Promise<ObjectOf<WrittenKind>> {
+  return changeObject(
+    changing,
+    async (live) => {
+      await refuseOwned(live, deps);
+      const object = live as ObjectOf<WorkloadKind>;
+      const { entrypoint } = object.spec;
+      const runtime = runtimeOf(object, deps.runtimes);
+      const workload = refOf(object);
+      const { runtimes } = deps;
+      const source = await uploadedSource({ files, workload, runtime, entrypoint, runtimes });
+      const key = sourceKey(workload, source.digest);
+      await storeArchive(workload, key, source, deps);
+      const present = live.metadata.annotations?.[ANNOTATIONS.dependenciesDigest];
+      if (object.spec.s3Key === key && present === source.dependenciesDigest) return undefined;
+      const bucket = deps.s3Bucket === undefined ? {} : { s3Bucket: deps.s3Bucket };
+      return {
+        metadata: { annotations: { [ANNOTATIONS.dependenciesDigest]: source.dependenciesDigest } },
+        spec: { s3Key: key, ...bucket },
+      };
+    },
+    deps,
+  );
+}
+
+function runtimeOf({ kind, spec }: ObjectOf<WorkloadKind>, runtimes: ReadonlyMap<string, Runtime>): Runtime {
+  if (kind === "FunctionJob" && spec.runtime === undefined)
+    refuseFields([
+      { field: "function_ref", message: "is set: the job runs that function and has no source of its own" },
+    ]);
+  const name = spec.runtime!;
+  const runtime = runtimes.get(name);
+  if (runtime) return runtime;
+  throw new SlessError("runtime_unknown", { runtime: name, known: [...runtimes.keys()].join(", ") });
+}
+
+async function storeArchive(object: WorkloadRef, key: string, source: UploadedSource, deps: Deps): Promise<void> {
+  const started = deps.clock.monotonicMs();
+  if (await deps.objects.has(key)) return;
+  await deps.objects.put(key, await packArchive(source.files));
+  const durationMs = deps.clock.monotonicMs() - started;
+  deps.report({ step: "stored", object, sourceDigest: source.digest, durationMs });
+}

@@ -1,0 +1,61 @@
+import type { REPOSITORY_CONTENT_KINDS } from "../apis/index.ts";
+
+/** Kinds that are written through the REST API by these rules. */
+export type WrittenKind = (typeof REPOSITORY_CONTENT_KINDS)[number];
+
+/** Fields of the REST API, each with its name in the spec. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+const PROGRAM = {
+  runtime: "runtime",
+  entrypoint: "entrypoint",
+  memory_mb: "memoryMB",
+  timeout_sec: "timeoutSec",
+  env_vars: "env",
+  secret_env_vars: "secretEnv",
+};
+const WORKLOAD = { ...PROGRAM, replicas: "replicas" };
+
+/** What a client may write. */
+export const WRITABLE_FIELDS: Readonly<Record<WrittenKind, FieldNames>> = {
+  Function: WORKLOAD,
+  Service: WORKLOAD,
+  FunctionJob: { ...PROGRAM, function_ref: "functionRef", event_json: "eventJSON", run_id: "runID" },
+  Trigger: {
+    type: "type",
+    function_ref: "functionRef",
+    enabled: "enabled",
+    schedule: "schedule",
+    time_zone: "timeZone",
+    event_json: "eventJSON",
+    concurrency_policy: "concurrencyPolicy",
+    pre_warm_seconds: "preWarmSeconds",
+    queue: "queue",
+    prefetch: "prefetch",
+    max_retries: "maxRetries",
+  },
+};
+
+/** What sless writes after the bytes are stored: a request may only repeat the present value. */
+export const STORED_FIELDS: FieldNames = { s3_key: "s3Key", s3_bucket: "s3Bucket" };
+
+/** Where a source is; belongs to the object's present source, which a replacing write keeps. */
+export const SOURCE_FIELDS = ["s3Bucket", "s3Key", "sourceDir"] as const;
+
+const TOLD_OF_ALL = ["created_at", "deleting", "repository", "conditions", "phase", "message", "url"];
+const TOLD_OF_PROGRAMS = [...TOLD_OF_ALL, "image_ref", "source_digest"];
+const TOLD_OF_WORKLOADS = [...TOLD_OF_PROGRAMS, "ready", "serving_replicas", "last_built_at"];
+
+/** What an answer tells beside them. Whoever sends back what was read sends it too: it is taken and says nothing. */
+export const TOLD_FIELDS: Readonly<Record<WrittenKind, readonly string[]>> = {
+  Function: TOLD_OF_WORKLOADS,
+  Service: TOLD_OF_WORKLOADS,
+  FunctionJob: [...TOLD_OF_PROGRAMS, "last_run_id", "job_name", "start_time", "completion_time"],
+  Trigger: [...TOLD_OF_ALL, "active", "last_schedule_time", "next_schedule_time"],
+};
+
+/** Name of a spec's field in the REST API; fields that it does not have keep theirs. */
+export function restName(kind: WrittenKind, field: string): string {
+  const names = Object.entries({ ...WRITABLE_FIELDS[kind], ...STORED_FIELDS });
+  return names.find(([, specName]) => specName === field)?.[0] ?? field;
+}
