@@ -1,14 +1,11 @@
 import {
   effectiveReplicas,
-  findCondition,
   keyOf,
   type ObjectKey,
   type ObjectOf,
   type ObjectRef,
-  refText,
   sourceDigestOfKey,
   type WorkloadRef,
-  type WorkloadStatus,
 } from "../apis/index.ts";
 import type { Builder, BuildState } from "../build/index.ts";
 import type { Clock, Next } from "../controller/index.ts";
@@ -17,6 +14,7 @@ import type { Platform, WorkloadSpec, WorkloadState } from "../platform/index.ts
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
+import { workloadNews } from "./workload-news.ts";
 import { type WorkloadObservation, workloadStatus } from "./workload-status.ts";
 
 export interface WorkloadDeps {
@@ -59,7 +57,10 @@ export function createWorkloadReconciler(
     }
     const seen = await observe(ref, object, { deps, rollouts });
     const status = workloadStatus(object, seen, deps.clock.now().toISOString());
-    report(ref, object, status, { deps, rollouts, seen });
+    const isCurrent = seen.platform?.current === true && seen.replicas > 0;
+    const rollout = isCurrent ? rollouts.get(keyOf(key)) : undefined;
+    const rolloutMs = rollout && deps.clock.monotonicMs() - rollout.startedAt;
+    for (const event of workloadNews({ ref, before: object.status, after: status, rolloutMs })) deps.report(event);
     await deps.store.updateStatus<WorkloadKindServed>(object, status);
     return nextOf(seen, deps.clock);
   };
@@ -87,7 +88,7 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
   if (fault || sourceDigest === undefined || !runtime) {
     return { ...seen, build: undefined, platform: await deps.platform.state(ref) };
   }
-  if (replicas === 0) return { ...seen, build: undefined, platform: await stop(ref, deps) };
+  if (replicas === 0) return { ...seen, build: undefined, platform: await stop(ref, object, deps) };
   const build = await deps.builder.ensure({
     workload: ref,
     runtime,
@@ -99,10 +100,11 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
   return { ...seen, build, platform: await start(ref, object, { build, replicas, run }) };
 }
 
-async function stop(ref: WorkloadRef, deps: WorkloadDeps): Promise<WorkloadState | undefined> {
+/** Ends what runs of it and keeps its log; what never ran needs no word to the platform. */
+async function stop(ref: WorkloadRef, object: Workload, deps: WorkloadDeps): Promise<WorkloadState | undefined> {
   await deps.builder.cancel(ref);
-  await deps.platform.remove(ref);
-  return deps.platform.state(ref);
+  const state = await deps.platform.state(ref);
+  return state && deps.platform.apply(workloadSpec(ref, object, object.status?.imageRef ?? ""), 0);
 }
 
 async function start(
@@ -166,35 +168,4 @@ function urlOf(ref: WorkloadRef, triggers: readonly ObjectOf<"Trigger">[], deps:
 function nextOf(seen: WorkloadObservation, clock: Clock): Next {
   if (seen.build?.phase !== "failed") return { kind: "done" };
   return { kind: "after", ms: Math.max(100, seen.build.retryAt.getTime() - clock.now().getTime()) };
-}
-
-function report(
-  ref: WorkloadRef,
-  object: Workload,
-  status: WorkloadStatus,
-  { deps, rollouts, seen }: Run & { seen: WorkloadObservation },
-): void {
-  const before = object.status;
-  const rollout = rollouts.get(keyOf(ref));
-  const isCurrent = seen.platform?.current === true && status.phase === "Ready" && seen.replicas > 0;
-  const wasCurrent =
-    before?.phase === "Ready" &&
-    before.imageRef === status.imageRef &&
-    before.observedGeneration === status.observedGeneration;
-  if (isCurrent && !wasCurrent && rollout) {
-    const durationMs = deps.clock.monotonicMs() - rollout.startedAt;
-    deps.report({ step: "serving", object: ref, url: status.url, durationMs });
-  }
-  const ready = findCondition(status.conditions, "Ready");
-  const readyBefore = findCondition(before?.conditions, "Ready");
-  const failedAnew =
-    status.phase === "Failed" && (before?.phase !== "Failed" || readyBefore?.message !== ready?.message);
-  if (failedAnew) {
-    deps.report({
-      step: "failed",
-      object: ref,
-      reason: ready?.reason ?? "Failed",
-      message: ready?.message ?? refText(ref),
-    });
-  }
 }
