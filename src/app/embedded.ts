@@ -5,7 +5,7 @@ import { type Kind, type ObjectKey, type ObjectOf, refOf } from "../apis/index.t
 import { localBuilder } from "../build/local/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "../cli/index.ts";
 import { type ReconcileRun, systemClock } from "../controller/index.ts";
-import { SlessError } from "../errors/index.ts";
+import { messageOf, SlessError } from "../errors/index.ts";
 import { createEndpointTable, createGateway } from "../gateway/index.ts";
 import { processPlatform } from "../platform/process/index.ts";
 import { openProcessSupervisor } from "../processes/index.ts";
@@ -17,6 +17,7 @@ import { createEventRing, createMetrics, createServer, localGuard } from "../ser
 import { findGit, watchRepository } from "../source/index.ts";
 import { openFilesystemStore } from "../storage/filesystem/index.ts";
 import { approveDeletions, createSyncController, type SyncController } from "../sync/index.ts";
+import { collectImages } from "./collect-images.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { createLogger } from "./logger.ts";
 import { namespaceFiles } from "./namespace-files.ts";
@@ -147,6 +148,8 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
   closers.defer(async () => {
     await Promise.all([sync.stop(CONTROLLERS_STOP_MS), reconcilers.stop(CONTROLLERS_STOP_MS)]);
   });
+  closers.defer(collectImages(store, builder, (error) => log.warn({ err: messageOf(error) }, "images not collected")));
+  metrics.watch("sless_gateway_calls_in_flight", "Calls of functions that have not ended", gateway.inFlight);
   isStarted = true;
 
   const key = await applyRepository(options, ports);
