@@ -121,6 +121,7 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     log,
     closeTimeoutMs: CALLS_STOP_MS,
   });
+  closers.defer(() => server.close());
   const { url } = await server.listen({ host: HOST, port: options.port });
 
   const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
@@ -144,11 +145,10 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
   });
   placeOf = sync.placeOf;
   for (const controller of reconcilers.controllers) metrics.watchQueue(controller.name, () => controller.sizes().ready);
-  closers.defer(() => server.close());
   closers.defer(async () => {
     await Promise.all([sync.stop(CONTROLLERS_STOP_MS), reconcilers.stop(CONTROLLERS_STOP_MS)]);
   });
-  closers.defer(collectImages(store, builder, (error) => log.warn({ err: messageOf(error) }, "images not collected")));
+  closers.defer(collectImages(store, ports.builder, (error) => log.warn({ err: messageOf(error) }, "images not collected")));
   metrics.watch("sless_gateway_calls_in_flight", "Calls of functions that have not ended", gateway.inFlight);
   isStarted = true;
 
