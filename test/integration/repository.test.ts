@@ -33,7 +33,10 @@ describe("a repository that", () => {
 
   it("is replaced by another one at its place is followed there", async () => {
     const repository = await gitRepository(ONE);
-    const other = await gitRepository({ ...pythonFunction("one", answering("other")), "README.md": "another history\n" });
+    const other = await gitRepository({
+      ...pythonFunction("one", answering("other")),
+      "README.md": "another history\n",
+    });
     const { app, call, synced } = await startTestApp(repository);
     await app.settled();
     await rm(repository.dir, { recursive: true });
