@@ -1,4 +1,5 @@
 import { API_VERSION } from "../apis/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
 
 /** Files of a new function by their path in its folder. */
 export type TemplateFiles = Readonly<Record<string, string>>;
@@ -20,7 +21,7 @@ export async function handle(event, context) {
   "package.json": `${JSON.stringify({ name, private: true, type: "module", dependencies: {} }, null, 2)}\n`,
 });
 
-const go = (name: string): TemplateFiles => ({
+const go = (name: string, version: string): TemplateFiles => ({
   "handler.go": `package function
 
 import "context"
@@ -39,14 +40,14 @@ func Handle(ctx context.Context, event Event) (any, error) {
 	return map[string]string{"message": "Hello, " + name + "!"}, nil
 }
 `,
-  "go.mod": `module ${name}\n\ngo 1.23\n`,
+  "go.mod": `module ${name}\n\ngo ${version}\n`,
 });
 
-const BY_LANGUAGE: Readonly<Record<string, (name: string) => TemplateFiles>> = { python, node, go };
+const BY_LANGUAGE: Readonly<Record<string, (name: string, version: string) => TemplateFiles>> = { python, node, go };
 
 /** The code and dependency file of a new function; undefined for a language without a template. */
-export function codeTemplate(language: string, name: string): TemplateFiles | undefined {
-  return BY_LANGUAGE[language]?.(name);
+export function codeTemplate({ language, interpreter }: Runtime, name: string): TemplateFiles | undefined {
+  return BY_LANGUAGE[language]?.(name, interpreter.version);
 }
 
 /** The manifest of a new function: the function and the http trigger that makes it reachable. */

@@ -10,6 +10,9 @@ const files: [string, string[]][] = [
   ["python3.11", ["function.yaml", "handler.py", "requirements.txt"]],
   ["nodejs20", ["function.yaml", "handler.js", "package.json"]],
   ["go1.23", ["function.yaml", "go.mod", "handler.go"]],
+  ["python3.13", ["function.yaml", "handler.py", "requirements.txt"]],
+  ["nodejs24", ["function.yaml", "handler.js", "package.json"]],
+  ["go1.26", ["function.yaml", "go.mod", "handler.go"]],
 ];
 it.each(files)("init for %s writes manifest, handler and dependency file", async (runtime, expected) => {
   const cwd = await temporaryFolder();
@@ -33,6 +36,21 @@ it("the manifest is a valid function with an http trigger", async () => {
     expect(isKind(document.kind) && manifestFaults(document.kind, document)).toEqual([]);
 });
 
+it("a go.mod names the version of its runtime", async () => {
+  const cwd = await temporaryFolder();
+  await testCli(["init", "old", "-r", "go1.23"], { cwd });
+  await testCli(["init", "young", "-r", "go1.26"], { cwd });
+  expect(await readFile(join(cwd, "functions/old/go.mod"), "utf8")).toBe("module old\n\ngo 1.23\n");
+  expect(await readFile(join(cwd, "functions/young/go.mod"), "utf8")).toBe("module young\n\ngo 1.26\n");
+});
+
+it("init --runtime without a value lists the runtimes and writes nothing", async () => {
+  const cwd = await temporaryFolder();
+  const run = await testCli(["init", "--runtime"], { cwd });
+  expect(run).toMatchObject({ code: 0, stdout: "go1.23\ngo1.26\nnodejs20\nnodejs24\npython3.11\npython3.13\n" });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
 it("what exists is left as it is", async () => {
   const cwd = await temporaryFolder();
   await testCli(["init", "hello", "-r", "python3.11"], { cwd });
@@ -48,9 +66,10 @@ const refused: [string[], RegExp][] = [
   [["../x", "-r", "python3.11"], /"\.\.\/x" is no name/],
   [["a".repeat(48), "-r", "python3.11"], /at most 47/],
   [["a", "-r", "python3.12"], /did you mean python3\.11\?/],
-  [["a", "-r", "rust"], /known: go1\.23, nodejs20, python3\.11/],
+  [["a", "-r", "rust"], /known: go1\.23, go1\.26, nodejs20, nodejs24, python3\.11, python3\.13/],
   [["A", "-r", "rust"], /"A" is no name.*"rust" is no runtime/],
-  [["a"], /required option '-r, --runtime <runtime>'/],
+  [["a"], /--runtime is missing; known: go1\.23/],
+  [[], /"" is no name.*--runtime is missing/],
 ];
 it.each(refused)("init %j is refused and writes nothing", async (argv, expected) => {
   const cwd = await temporaryFolder();

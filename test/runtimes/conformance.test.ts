@@ -1,4 +1,9 @@
 import { runtimeConformance } from "./conformance.ts";
 import { allMachines } from "./machines.ts";
 
-for (const machine of await allMachines()) runtimeConformance(machine);
+const seen = new Set<string>();
+for (const machine of await allMachines()) {
+  const served = `${machine.runtime.folder} ${machine.interpreter.path}`;
+  runtimeConformance(machine, seen.has(served));
+  seen.add(served);
+}

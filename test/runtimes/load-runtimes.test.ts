@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
@@ -91,8 +91,23 @@ describe("a runtime is a folder", () => {
 
   it("the runtimes of this repository load, and their dependency files are sorted", async () => {
     const runtimes = await loadRuntimes(resolve(import.meta.dirname, "../../runtimes"));
-    expect([...runtimes.keys()]).toEqual(expect.arrayContaining(["go1.23", "nodejs20", "python3.11"]));
+    expect([...runtimes.keys()]).toEqual(["go1.23", "go1.26", "nodejs20", "nodejs24", "python3.11", "python3.13"]);
     for (const { dependencyFiles } of runtimes.values()) expect(dependencyFiles).toEqual([...dependencyFiles].sort());
+  });
+
+  it("a runtime that shares its server is data alone, with a digest of its own", async () => {
+    const folder = resolve(import.meta.dirname, "../../runtimes");
+    const runtimes = await loadRuntimes(folder);
+    const pairs = [
+      ["python3.11", "python3.13"],
+      ["nodejs20", "nodejs24"],
+      ["go1.23", "go1.26"],
+    ] as const;
+    for (const [old, young] of pairs) {
+      expect(await readdir(join(folder, young))).toEqual(["runtime.yaml"]);
+      expect(runtimes.get(young)!.folder).toBe(runtimes.get(old)!.folder);
+      expect(runtimes.get(young)!.digest).not.toBe(runtimes.get(old)!.digest);
+    }
   });
 
   it.each<[string, (file: Fields) => void, RegExp]>([

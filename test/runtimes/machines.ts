@@ -10,20 +10,24 @@ const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, "../..");
 const FIXTURES = join(ROOT, "test/fixtures/handlers");
 
-/** Every runtime of `runtimes/` with an interpreter of this machine outside the project. */
+/**
+ * Every runtime of `runtimes/` with the interpreter of this machine that serves it, outside the project. Of the runtimes
+ * of a language one must be servable; another may want more than is there.
+ */
 export async function allMachines(): Promise<Machine[]> {
-  const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
+  const runtimes = [...(await loadRuntimes(join(ROOT, "runtimes"))).values()];
   const search = { path: process.env.PATH ?? "", excluded: [join(ROOT, "node_modules")] };
-  return Promise.all(
-    [...runtimes.values()].map(async (runtime) => {
-      const interpreter = await findInterpreter(runtime, search);
-      if (!interpreter)
-        throw new Error(`${runtime.name} needs an interpreter on this machine: ${runtime.interpreter.install}`);
-      return { runtime, interpreter };
-    }),
+  const found = await Promise.all(
+    runtimes.map(async (runtime) => ({ runtime, interpreter: await findInterpreter(runtime, search) })),
   );
+  const machines = found.filter((machine): machine is Machine => machine.interpreter !== undefined);
+  for (const { language, name, interpreter } of runtimes)
+    if (!machines.some(({ runtime }) => runtime.language === language))
+      throw new Error(`${name} needs an interpreter on this machine: ${interpreter.install}`);
+  return machines;
 }
 
+/** The oldest runtime of a language. */
 export async function machineOf(language: string): Promise<Machine> {
   const machine = (await allMachines()).find(({ runtime }) => runtime.language === language);
   if (!machine) throw new Error(`no runtime for ${language}`);
