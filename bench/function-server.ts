@@ -48,6 +48,7 @@ function specOf({ metadata, spec, status }: ObjectOf<"Function">): WorkloadSpec 
   return {
     workload: { kind: "Function", namespace, name },
     imageRef: status?.imageRef ?? "",
+    sourceDigest: status?.sourceDigest ?? "",
     entrypoint: spec.entrypoint ?? "",
     memoryMB: spec.memoryMB ?? 0,
     timeoutSec: spec.timeoutSec ?? 0,

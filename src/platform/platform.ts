@@ -5,6 +5,8 @@ export interface WorkloadSpec {
   readonly workload: WorkloadRef;
   /** By digest; made by the Builder of the same composition. */
   readonly imageRef: string;
+  /** Of the source that the image was built of. */
+  readonly sourceDigest: string;
   readonly entrypoint: string;
   readonly memoryMB: number;
   /** Seconds a call may take; 0 = no limit. */
@@ -19,6 +21,8 @@ export interface WorkloadState {
   readonly serving: number;
   /** Image of the replicas that serve now. */
   readonly servingImageRef?: string;
+  /** Of the source of that image. */
+  readonly servingSourceDigest?: string;
   /** All wanted replicas of the applied spec serve and none of an older one is left in the table. */
   readonly current: boolean;
   /** The applied spec cannot start or crashes: CamelCase reason and a message with the last lines of its log. */

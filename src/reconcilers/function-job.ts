@@ -32,7 +32,7 @@ interface Program {
   readonly ref: WorkloadRef;
   readonly runtime: string;
   readonly sourceKey: string | undefined;
-  readonly spec: Omit<WorkloadSpec, "workload" | "imageRef">;
+  readonly spec: Omit<WorkloadSpec, "workload" | "imageRef" | "sourceDigest">;
 }
 
 /**
@@ -89,7 +89,7 @@ async function observe(ref: WorkloadRef, job: Job, deps: FunctionJobDeps): Promi
     sourceKey: program.sourceKey,
   });
   if (build.phase !== "built") return { kind: "build", build };
-  const spec: WorkloadSpec = { ...program.spec, workload: ref, imageRef: build.imageRef };
+  const spec: WorkloadSpec = { ...program.spec, workload: ref, imageRef: build.imageRef, sourceDigest };
   const run = await deps.platform.runJob({ spec, runID, eventJSON: job.spec.eventJSON });
   return { kind: "run", imageRef: build.imageRef, runID, run };
 }

@@ -44,12 +44,11 @@ export function workloadStatus(
   const ready = readyVerdict(seen, build);
   const phase = phaseOf(seen, ready);
   const built = seen.build?.phase === "built" ? seen.build : undefined;
-  const current = built !== undefined && seen.platform?.servingImageRef === built.imageRef;
   const status: WorkloadStatus = {
     observedGeneration: object.metadata.generation,
     phase,
     imageRef: seen.platform?.servingImageRef ?? before.imageRef,
-    sourceDigest: current ? seen.sourceDigest : before.sourceDigest,
+    sourceDigest: seen.platform?.servingSourceDigest ?? before.sourceDigest,
     url: seen.url,
     replicas: seen.platform?.serving ?? 0,
     message: ready.status === "True" ? "" : ready.message,

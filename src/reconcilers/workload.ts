@@ -97,22 +97,24 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
     sourceKey: object.spec.s3Key ?? "",
   });
   if (build.phase !== "built") return { ...seen, build, platform: await deps.platform.state(ref) };
-  return { ...seen, build, platform: await start(ref, object, { build, replicas, run }) };
+  return { ...seen, build, platform: await start(ref, object, { build, sourceDigest, replicas, run }) };
 }
 
 /** Ends what runs of it and keeps its log; what never ran needs no word to the platform. */
 async function stop(ref: WorkloadRef, object: Workload, deps: WorkloadDeps): Promise<WorkloadState | undefined> {
   await deps.builder.cancel(ref);
   const state = await deps.platform.state(ref);
-  return state && deps.platform.apply(workloadSpec(ref, object, object.status?.imageRef ?? ""), 0);
+  const { imageRef = "", sourceDigest = "" } = object.status ?? {};
+  return state && deps.platform.apply(workloadSpec(ref, object, { imageRef, sourceDigest }), 0);
 }
 
 async function start(
   ref: WorkloadRef,
   object: Workload,
-  { build, replicas, run }: { build: BuildState & { phase: "built" }; replicas: number; run: Run },
+  made: { build: BuildState & { phase: "built" }; sourceDigest: string; replicas: number; run: Run },
 ): Promise<WorkloadState> {
-  const spec = workloadSpec(ref, object, build.imageRef);
+  const { build, sourceDigest, replicas, run } = made;
+  const spec = workloadSpec(ref, object, { imageRef: build.imageRef, sourceDigest });
   const version = `${object.metadata.generation} ${build.imageRef}`;
   if (run.rollouts.get(keyOf(ref))?.version !== version) {
     run.rollouts.set(keyOf(ref), { version, startedAt: run.deps.clock.monotonicMs() });
@@ -130,9 +132,13 @@ async function start(
 }
 
 /** What the platform runs for an object whose defaults are filled in. */
-export function workloadSpec(ref: WorkloadRef, object: Workload, imageRef: string): WorkloadSpec {
+export function workloadSpec(
+  ref: WorkloadRef,
+  object: Workload,
+  image: Pick<WorkloadSpec, "imageRef" | "sourceDigest">,
+): WorkloadSpec {
   const { entrypoint = "handler.handle", memoryMB = 128, timeoutSec = 0, env = {}, secretEnv = {} } = object.spec;
-  return { workload: ref, imageRef, entrypoint, memoryMB, timeoutSec, env, secretEnv };
+  return { workload: ref, ...image, entrypoint, memoryMB, timeoutSec, env, secretEnv };
 }
 
 function faultOf(

@@ -20,7 +20,7 @@ export function platformContract(open: () => Promise<PlatformUnderTest>): void {
     expect(platform.acquire(spec.workload)).toBeUndefined();
     await platform.apply(spec, 1);
     const state = await untilCurrent(platform, spec.workload);
-    expect(state).toEqual({ serving: 1, servingImageRef: spec.imageRef, current: true });
+    expect(state).toEqual({ ...servedBy(spec), serving: 1, current: true });
     expect(await answerOf(platform, spec.workload)).toMatchObject({ text: "one" });
     expect(await platform.list()).toEqual([spec.workload]);
   });
@@ -83,7 +83,7 @@ export function platformContract(open: () => Promise<PlatformUnderTest>): void {
     expect(state?.failure).toMatchObject({ reason: "StartFailed", message: expect.stringContaining(words) });
     expect(await answerOf(platform, old.workload)).toMatchObject({ text: "old" });
     // Back to what serves: nothing is started, and the failure is history.
-    expect(await platform.apply(old, 2)).toEqual({ serving: 2, servingImageRef: old.imageRef, current: true });
+    expect(await platform.apply(old, 2)).toEqual({ ...servedBy(old), serving: 2, current: true });
   });
 
   it("scales up and down in place", async () => {
@@ -252,6 +252,7 @@ export function specOf(imageRef: string, more: Partial<WorkloadSpec> = {}): Work
   return {
     workload: { kind: "Function", namespace: "demo", name: "hello" },
     imageRef,
+    sourceDigest: `source of ${imageRef}`,
     entrypoint: "handler.handle",
     memoryMB: 128,
     timeoutSec: 5,
@@ -263,6 +264,11 @@ export function specOf(imageRef: string, more: Partial<WorkloadSpec> = {}): Work
 
 export function jobOf(imageRef: string, more: Partial<WorkloadSpec> = {}): WorkloadSpec {
   return specOf(imageRef, { workload: { kind: "FunctionJob", namespace: "demo", name: "report" }, ...more });
+}
+
+/** What a state tells while replicas of this spec serve. */
+export function servedBy({ imageRef, sourceDigest }: WorkloadSpec): Partial<WorkloadState> {
+  return { servingImageRef: imageRef, servingSourceDigest: sourceDigest };
 }
 
 export function untilState(

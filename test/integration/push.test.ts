@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { isTrue } from "../../src/apis/index.ts";
+import { isTrue, type ObjectOf } from "../../src/apis/index.ts";
 import type { ProgressEvent } from "../../src/report/index.ts";
 import { answering, callFunction, pythonFunction, startTestApp } from "../support/embedded.ts";
 import { eventually } from "../support/eventually.ts";
 import { gitRepository } from "../support/git-repository.ts";
+import { httpServer } from "../support/http-server.ts";
 
 const namesOf = (events: readonly ProgressEvent[], step: ProgressEvent["step"]) =>
   events.flatMap((event) => (event.step === step && "object" in event ? [event.object.name] : []));
@@ -125,6 +126,35 @@ describe("a push", () => {
     await Promise.all(callers);
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     expect(new Set(answers.map(({ body }) => body))).toEqual(new Set(["old", "new"]));
+  });
+});
+
+describe("a push upon another", () => {
+  it("leaves the status true of the version between, which took over while the last one is built", async () => {
+    // A package index that never answers: the last version is being built until the end.
+    const index = await httpServer(() => {});
+    const env = { PIP_INDEX_URL: `${index.origin}/simple`, PIP_FIND_LINKS: "" };
+    const repository = await gitRepository(pythonFunction("one", answering("first")));
+    const { app, call, object } = await startTestApp(repository, { env });
+    await app.settled();
+    const isPending = ({ status }: ObjectOf<"Function">) => status?.phase !== "Ready";
+    const readOne = () => object<"Function">("functions", "one");
+
+    const slow = `import time\ntime.sleep(0.7)\n${answering("second")}`;
+    await repository.commit("second", { "functions/one/handler.py": slow });
+    const second = await eventually("the second starts", readOne, isPending);
+    await repository.commit("third", { "functions/one/requirements.txt": "no-such-package\n" });
+
+    await eventually(
+      "the second answers",
+      () => call("one"),
+      ({ body }) => body === "second",
+    );
+    const describesSecond = ({ spec, status }: ObjectOf<"Function">) =>
+      spec.s3Key !== second.spec.s3Key && second.spec.s3Key?.includes(status?.sourceDigest ?? "none") === true;
+    const seen = await eventually("the status of the second", readOne, describesSecond);
+    expect(seen.status).toMatchObject({ phase: "Building" });
+    expect(isTrue(seen, "Serving")).toBe(true);
   });
 });
 

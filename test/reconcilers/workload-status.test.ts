@@ -10,7 +10,9 @@ const at = new Date(NOW);
 
 const built = { phase: "built", imageRef: IMAGE, builtAt: at, durationMs: 1234, reused: false } as const;
 const failed = { phase: "failed", reason: "BuildFailed", message: "line 3", failedAt: at, retryAt: at } as const;
-const serving = { serving: 1, servingImageRef: IMAGE, current: true };
+const OLD_DIGEST = "b".repeat(64);
+const serving = { serving: 1, servingImageRef: IMAGE, servingSourceDigest: DIGEST, current: true };
+const oldServing = { serving: 1, servingImageRef: OLD_IMAGE, servingSourceDigest: OLD_DIGEST, current: false };
 
 function hello(status?: WorkloadStatus): ObjectOf<"Function"> {
   return {
@@ -75,7 +77,7 @@ const cases: Record<string, Case> = {
     expected: { BuildReady: "False Building", Ready: "False Progressing", Reconciling: "True Progressing" },
   },
   "a failed build with an older version running keeps serving": {
-    seen: { build: failed, platform: { serving: 1, servingImageRef: OLD_IMAGE, current: false } },
+    seen: { build: failed, platform: oldServing },
     phase: "Failed",
     expected: {
       BuildReady: "False BuildFailed",
@@ -127,10 +129,9 @@ describe("the status of a workload", () => {
   });
 
   it("imageRef and sourceDigest describe what serves while a newer version fails", () => {
-    const before: WorkloadStatus = { imageRef: OLD_IMAGE, sourceDigest: "b".repeat(64) };
-    const platform = { serving: 1, servingImageRef: OLD_IMAGE, current: false };
-    const status = workloadStatus(hello(before), observation({ build: failed, platform }), NOW);
-    expect(status).toMatchObject({ imageRef: OLD_IMAGE, sourceDigest: "b".repeat(64) });
+    const before: WorkloadStatus = { imageRef: "local/older@sha256:older", sourceDigest: "c".repeat(64) };
+    const status = workloadStatus(hello(before), observation({ build: failed, platform: oldServing }), NOW);
+    expect(status).toMatchObject({ imageRef: OLD_IMAGE, sourceDigest: OLD_DIGEST });
   });
 
   it("the same observation twice gives an equal status, whatever the time", () => {

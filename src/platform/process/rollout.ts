@@ -153,10 +153,14 @@ function stateOf({ serving, next, replicas }: Course): WorkloadState {
   const failure = (next ?? serving)?.failure;
   return {
     serving: count,
-    ...(serving && count > 0 ? { servingImageRef: serving.spec.imageRef } : {}),
+    ...(serving && count > 0 ? servedBy(serving.spec) : {}),
     current: !next && count >= replicas,
     ...(failure ? { failure } : {}),
   };
+}
+
+function servedBy({ imageRef, sourceDigest }: WorkloadSpec): Partial<WorkloadState> {
+  return { servingImageRef: imageRef, servingSourceDigest: sourceDigest };
 }
 
 function isEqualSpec(a: WorkloadSpec, b: WorkloadSpec): boolean {

@@ -109,6 +109,7 @@ function isServing(value: unknown): value is Serving {
     replicas! > 0 &&
     typeof spec?.workload?.name === "string" &&
     typeof spec.imageRef === "string" &&
+    typeof spec.sourceDigest === "string" &&
     typeof spec.entrypoint === "string" &&
     typeof spec.memoryMB === "number" &&
     typeof spec.timeoutSec === "number" &&

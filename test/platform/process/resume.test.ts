@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/controller/clock.ts";
 import { processPlatform } from "../../../src/platform/process/index.ts";
 import { openProcessSupervisor } from "../../../src/processes/index.ts";
-import { answerOf, specOf, untilCurrent, untilState } from "../../contract/platform.ts";
+import { answerOf, servedBy, specOf, untilCurrent, untilState } from "../../contract/platform.ts";
 import { eventually } from "../../support/eventually.ts";
 import { fakeImages } from "../../support/fake-images.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -55,11 +55,7 @@ describe("after a restart", () => {
     platform.onChange((workload) => told.push(workload));
     expect(await platform.list()).toEqual([spec.workload]);
     expect(await platform.state(spec.workload)).toEqual({ serving: 0, current: false });
-    expect(await untilCurrent(platform, spec.workload)).toEqual({
-      serving: 2,
-      servingImageRef: spec.imageRef,
-      current: true,
-    });
+    expect(await untilCurrent(platform, spec.workload)).toEqual({ ...servedBy(spec), serving: 2, current: true });
     const { text, env } = await answerOf(platform, spec.workload);
     expect({ text, env }).toMatchObject({ text: "one", env: { GREETING: "hi" } });
     expect(told).toContainEqual(spec.workload);
