@@ -1,10 +1,11 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFailed } from "vitest";
 import type { AnyObject } from "../../src/apis/index.ts";
 import { answering, callFunction, pythonFunction } from "../support/embedded.ts";
 import { eventually } from "../support/eventually.ts";
+import { document } from "../support/function-files.ts";
 import { type GitRepository, gitRepository } from "../support/git-repository.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { allGone, childrenOf, freePort, type SlessProcess, startSless } from "../support/sless-process.ts";
@@ -22,13 +23,15 @@ it(
     const told: string[] = [];
     onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
     const history = openFunctionHistory(random);
-    const repository = await gitRepository({ ...history.files(), ...STEADY });
+    const runs = join(await temporaryFolder(), "runs");
+    const repository = await gitRepository({ ...history.files(), ...STEADY, ...jobOnce(runs) });
     const data = join(await temporaryFolder(), "data");
     const life = await livesOf(repository, data, random);
     const uids = uidWatch(history.mayBeAnew);
 
     for (let kill = 0; kill < KILLS; kill++) {
-      const moment = random.pick(["while it starts", "after a push", "when it has settled"] as const);
+      // The first life settles, so that its job has run; no later life may run it again.
+      const moment = kill === 0 ? "when it has settled" : random.pick(MOMENTS);
       const change = history.change();
       told.push(`${kill}: ${change.message}, killed ${moment}`);
       const push = () => repository.commit(change.message, change.files);
@@ -41,9 +44,11 @@ it(
     const server = await life.start();
     const commit = await repository.git("rev-parse", "HEAD");
     await server.settled(commit);
-    for (const { name, isExpected } of history.expected()) {
+    const steady = ["steady", "always"].map((name) => ({ name, isExpected: (answer: unknown) => answer === name }));
+    for (const { name, isExpected } of [...history.expected(), ...steady]) {
       await eventually(`the answer of ${name}`, () => answerOf(server, name), isExpected);
     }
+    expect(await readFile(runs, "utf8")).toBe("run\n");
     await expectSameAsFresh(server, repository, commit);
     uids.observe(await server.objects());
     await expectWholeData(server);
@@ -55,13 +60,22 @@ it(
   TIMEOUT_MS,
 );
 
-/** Functions that no change touches: one that serves, and some that only stand there. */
+/** What no change touches: a function and a service that serve, and some functions that only stand there. */
 const STEADY = {
   ...pythonFunction("steady", answering("steady")),
+  "services/always/service.yaml": document("Service", "always", { runtime: "python3.11" }),
+  "services/always/handler.py": answering("always"),
   ...Object.assign({}, ...[1, 2, 3, 4].map((n) => pythonFunction(`idle-${n}`, answering(n), { replicas: 0 }))),
 };
 
-type Moment = "while it starts" | "after a push" | "when it has settled";
+/** A job that writes down every run. */
+const jobOnce = (runs: string) => ({
+  "jobs/once/job.yaml": document("FunctionJob", "once", { runtime: "python3.11", runID: 1, env: { RUNS: runs } }),
+  "jobs/once/handler.py": 'import os\ndef handle(event, context):\n    open(os.environ["RUNS"], "a").write("run\\n")\n',
+});
+
+const MOMENTS = ["while it starts", "after a push", "when it has settled"] as const;
+type Moment = (typeof MOMENTS)[number];
 
 async function livesOf({ dir }: GitRepository, data: string, random: SeededRandom) {
   const port = await freePort();
