@@ -1,5 +1,5 @@
 import type { SourceFile } from "../plan/index.ts";
-import { type GitObjects, isLfsPointer, linkEscapes, type ObjectId } from "../source/index.ts";
+import { escapingLinks, type GitObjects, isLfsPointer, type ObjectId } from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
 import type { Fault } from "./fault.ts";
 import type { DesiredLimits } from "./limits.ts";
@@ -75,9 +75,10 @@ function linkFaults(source: SourceToCheck, texts: ReadonlyMap<ObjectId, string>)
     // A target that was too long to be read leads nowhere good.
     if (file.mode === "120000") links.set(file.path, texts.get(file.id) ?? "/");
   }
-  return [...links.keys()]
-    .filter((path) => linkEscapes(path, links))
-    .map((path) => ({ code: "source_escapes", details: { path: below(source.path, path) } }));
+  return escapingLinks(links).map((path) => ({
+    code: "source_escapes",
+    details: { path: below(source.path, path) },
+  }));
 }
 
 function pointerFaults(source: SourceToCheck, texts: ReadonlyMap<ObjectId, string>): Fault[] {
