@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { answering, callFunction, pythonFunction } from "../support/embedded.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Files, gitRepository } from "../support/git-repository.ts";
@@ -12,6 +12,8 @@ import { allGone, childrenOf, freePort, type SlessProcess, startSless } from "..
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const STOP_WITHIN_MS = 10_000;
+/** Each test starts servers, which takes its time on a busy machine. */
+vi.setConfig({ testTimeout: 90_000 });
 
 /** `sless dev` of these functions, all of which have come to an end. */
 async function running(files: Files, env: Record<string, string> = {}) {
@@ -88,6 +90,7 @@ describe("SIGTERM", () => {
     await answer;
     await allGone(children);
     expect(processesWith(server.data)).toEqual([]);
+    expect(await readdir(join(server.data, "builds/tmp"))).toEqual([]);
   });
 
   it("sent twice ends it at once, and every process that it started", async () => {
