@@ -1,0 +1,74 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { isSlessError } from "../../src/errors/index.ts";
+import { type BodyLimits, readBody } from "../../src/server/read-body.ts";
+import { httpServer } from "../support/http-server.ts";
+
+const LIMITS: BodyLimits = { maxBytes: 10, idleMs: 10_000, totalMs: 10_000 };
+
+/** A server that answers how many bytes came, or the code of the refusal, and a socket to it. */
+async function exchange(limits: Partial<BodyLimits>) {
+  const outcome = Promise.withResolvers<number | string>();
+  const begun = Promise.withResolvers<void>();
+  const { origin } = await httpServer((req, res) => {
+    begun.resolve();
+    readBody(req, { ...LIMITS, ...limits })
+      .then((bytes) => bytes.length)
+      .catch((error: unknown) => (isSlessError(error) ? error.code : String(error)))
+      .then((result) => {
+        outcome.resolve(result);
+        res.end(String(result));
+      });
+  });
+  const socket = connect(Number(new URL(origin).port), "127.0.0.1").on("error", () => undefined);
+  socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
+  await begun.promise;
+  return { socket, outcome: outcome.promise };
+}
+
+const answered = (socket: Socket) =>
+  new Promise<string>((resolve) => socket.once("data", (data) => resolve(data.toString())));
+const closed = (socket: Socket) => new Promise<void>((resolve) => socket.resume().once("close", () => resolve()));
+
+it("a body of several parts is read whole", async () => {
+  const { socket, outcome } = await exchange({ maxBytes: 1_000 });
+  socket.write("x".repeat(500));
+  socket.write("y".repeat(497));
+  expect(await outcome).toBe(1_000);
+});
+
+it("a body that is too long is refused before its end, and the client gets to read that", async () => {
+  const { socket, outcome } = await exchange({});
+  socket.write("x".repeat(20));
+  expect(await outcome).toBe("too_large");
+  expect(await answered(socket)).toContain("too_large");
+});
+
+it("a body that stalls is given up, and its connection with it", async () => {
+  const { socket, outcome } = await exchange({ idleMs: 50 });
+  const isClosed = closed(socket);
+  expect(await outcome).toBe("invalid_request");
+  await isClosed;
+});
+
+it("a body that drips for ever is given up", async () => {
+  const { socket, outcome } = await exchange({ maxBytes: 1_000, idleMs: 60, totalMs: 200 });
+  const isClosed = closed(socket);
+  let isOver = false;
+  void outcome.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    socket.write("x");
+    await wait(10);
+  }
+  expect(await outcome).toBe("invalid_request");
+  await isClosed;
+});
+
+it("a body that breaks off is refused", async () => {
+  const { socket, outcome } = await exchange({});
+  socket.destroy();
+  expect(await outcome).toBe("invalid_request");
+});
