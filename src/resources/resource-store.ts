@@ -46,8 +46,13 @@ export interface ResourceStore {
    * What an owner created or patched does not count as applied by it, as in Kubernetes.
    *
    * @param options.uid precondition: the object must exist with that UID.
+   * @param options.resourceVersion precondition: and in that version.
+   * @param options.absent precondition: there must be no such object.
    */
-  apply<K extends Kind>(intent: ObjectIntent<K>, options: { owner: FieldOwner; uid?: string }): Promise<ObjectOf<K>>;
+  apply<K extends Kind>(
+    intent: ObjectIntent<K>,
+    options: { owner: FieldOwner; uid?: string; resourceVersion?: string; absent?: boolean },
+  ): Promise<ObjectOf<K>>;
   /**
    * JSON merge patch (RFC 7396) of metadata (labels, annotations, finalizers) and spec; null removes. The owner gets the
    * fields that change, alone. Removing the last finalizer of a terminating object ends it and returns its last state.

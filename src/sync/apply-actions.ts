@@ -1,5 +1,5 @@
 import { type Kind, type ObjectOf, refOf, refText } from "../apis/index.ts";
-import { isSlessError, SlessError } from "../errors/index.ts";
+import { isSlessError } from "../errors/index.ts";
 import { type Action, appliedIntent } from "../plan/index.ts";
 import { eachLimited } from "./each-limited.ts";
 import { keyIn } from "./fetch-revision.ts";
@@ -61,9 +61,18 @@ async function write(action: Applied, run: Run, deps: SyncDeps): Promise<ObjectO
   const { store, s3Bucket } = deps;
   const applier = { uid: run.repository.metadata.uid, ...(s3Bucket !== undefined && { s3Bucket }) };
   const intent = appliedIntent(action.desired, applier, run.resolved!.revision);
-  const ref = refOf(intent);
-  if (action.kind !== "create") return store.apply(intent, { owner: "sync", uid: action.live.metadata.uid });
-  // An apply would take over what somebody made since the plan; fields of a `create` no later apply could drop.
-  if (await store.get(ref.kind, ref)) throw new SlessError("conflict", { what: refText(ref) });
-  return store.apply(intent, { owner: "sync" });
+  switch (action.kind) {
+    case "create":
+      // An apply would take over what somebody made since the plan; fields of a `create` no later apply could drop.
+      return store.apply(intent, { owner: "sync", absent: true });
+    case "adopt": {
+      // Until now it is anybody's to change: what was compared must be what is taken over.
+      const { uid, resourceVersion } = action.live.metadata;
+      return store.apply(intent, { owner: "sync", uid, resourceVersion });
+    }
+    case "update":
+      return store.apply(intent, { owner: "sync", uid: action.live.metadata.uid });
+    default:
+      throw new Error(`unknown action ${JSON.stringify(action satisfies never)}`);
+  }
 }

@@ -207,6 +207,21 @@ function ownerContract(open: () => Promise<OpenedStore>): void {
     expect(after.spec).not.toHaveProperty("env");
   });
 
+  it("an apply holds for the object that was seen, or for none at all", async () => {
+    const { store, namespace } = await open();
+    const intent = functionIntent(namespace, "hello");
+    const unseen = { owner: "sync", resourceVersion: "1" } as const;
+    await expect(store.apply(intent, unseen)).rejects.toMatchObject({ code: "conflict" });
+    const { uid, resourceVersion } = (await store.apply(intent, { owner: "sync", absent: true })).metadata;
+    await expect(store.apply(intent, { owner: "sync", absent: true })).rejects.toMatchObject({ code: "conflict" });
+    const other = functionIntent(namespace, "hello", { memoryMB: 512 });
+    const changed = await store.apply(other, { owner: "sync", uid, resourceVersion });
+    expect(changed.spec.memoryMB).toBe(512);
+    const stale = { owner: "sync", uid, resourceVersion } as const;
+    await expect(store.apply(intent, stale)).rejects.toMatchObject({ code: "conflict" });
+    expect(await store.get("Function", { namespace, name: "hello" })).toEqual(changed);
+  });
+
   it("an owner is told which fields it applied and still has", async () => {
     const { store, namespace } = await open();
     const key = { namespace, name: "hello" };

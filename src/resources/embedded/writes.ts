@@ -44,11 +44,11 @@ export function createIn<K extends Kind>(
 export function applyIn<K extends Kind>(
   draft: Draft,
   intent: ObjectIntent<K>,
-  { owner, uid }: { owner: FieldOwner; uid?: string },
+  { owner, absent = false, ...expected }: Preconditions & { owner: FieldOwner; absent?: boolean },
   stamp: Stamp,
 ): ObjectOf<K> {
   const live = draft.getOwned(intent.kind, intent.metadata);
-  if (uid !== undefined && live?.object.metadata.uid !== uid) throw conflict(intent.kind, intent.metadata);
+  if ((live && absent) || !hasExpected(live?.object, expected)) throw conflict(intent.kind, intent.metadata);
   const next = applyIntent(live, intent, owner, stamp);
   if (next.object !== live?.object) return putOrRemove(draft, next);
   if (!sameJson(next.owners, live.owners)) draft.setOwners(next.object, next.owners);
@@ -102,10 +102,15 @@ function putOrRemove<K extends Kind>(draft: Draft, next: Owned<K>): ObjectOf<K> 
 function existing<K extends Kind>(draft: Draft, kind: K, key: ObjectKey, expected: Preconditions): Owned<K> {
   const live = draft.getOwned(kind, key);
   if (!live) throw new SlessError("not_found", { what: refText({ kind, ...keyOnly(key) }) });
-  const { uid, resourceVersion } = live.object.metadata;
-  if ((expected.uid ?? uid) !== uid || (expected.resourceVersion ?? resourceVersion) !== resourceVersion)
-    throw conflict(kind, key);
+  if (!hasExpected(live.object, expected)) throw conflict(kind, key);
   return live;
+}
+
+function hasExpected(object: ObjectOf<Kind> | undefined, { uid, resourceVersion }: Preconditions): boolean {
+  const present = object?.metadata;
+  return (
+    (uid ?? present?.uid) === present?.uid && (resourceVersion ?? present?.resourceVersion) === present?.resourceVersion
+  );
 }
 
 function conflict(kind: Kind, key: ObjectKey): SlessError {
