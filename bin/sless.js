@@ -13,6 +13,8 @@ const PACKAGE_NODE_MIN = 24;
 const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
 const source = join(root, "src", "app", "sless.ts");
 
+// `sless secret set api token=…`: the list of processes need not show it any longer than it must.
+if (process.argv[2] === "secret") process.title = "sless secret";
 if (existsSync(source)) await runCheckout();
 else await runPackage();
 

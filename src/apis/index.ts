@@ -11,6 +11,7 @@ export * from "./v1alpha1/metadata.ts";
 export * from "./v1alpha1/nearest-name.ts";
 export * from "./v1alpha1/ownership.ts";
 export * from "./v1alpha1/repository.ts";
+export * from "./v1alpha1/secret-names.ts";
 export * from "./v1alpha1/trigger.ts";
 export * from "./v1alpha1/validate.ts";
 export * from "./v1alpha1/workload-fields.ts";

@@ -14,14 +14,13 @@ import type { ProgressEvent } from "../report/index.ts";
 import { openEmbeddedStore } from "../resources/embedded/index.ts";
 import { loadRuntimes } from "../runtimes/index.ts";
 import { createEventRing, createMetrics, createServer, localGuard } from "../server/index.ts";
-import { findGit, watchRepository } from "../source/index.ts";
 import { openFilesystemStore } from "../storage/filesystem/index.ts";
 import { approveDeletions, createSyncController, type SyncController } from "../sync/index.ts";
 import { collectImages } from "./collect-images.ts";
 import { openDataFolder } from "./data-folder.ts";
+import { type LocalRepository, localRepository } from "./local-repository.ts";
 import { createLogger } from "./logger.ts";
 import { namespaceFiles } from "./namespace-files.ts";
-import { openLocalReader } from "./open-git-reader.ts";
 import { secretFiles } from "./secret-files.ts";
 import { isSettled } from "./settled.ts";
 
@@ -99,6 +98,7 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     log,
     onCall: metrics.onCall,
   });
+  const local = closers.add(await followed(options));
   let isStarted = false;
   // Nothing was read yet when the first request comes.
   let placeOf: SyncController["placeOf"] = () => undefined;
@@ -141,20 +141,21 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     report,
     log,
     onRun,
-    openGit: (repository) => openGit(repository, options),
+    openGit: (repository) => openGit(repository, options, local),
   });
   placeOf = sync.placeOf;
   for (const controller of reconcilers.controllers) metrics.watchQueue(controller.name, () => controller.sizes().ready);
   closers.defer(async () => {
     await Promise.all([sync.stop(CONTROLLERS_STOP_MS), reconcilers.stop(CONTROLLERS_STOP_MS)]);
   });
-  closers.defer(collectImages(store, ports.builder, (error) => log.warn({ err: messageOf(error) }, "images not collected")));
+  closers.defer(
+    collectImages(store, ports.builder, (error) => log.warn({ err: messageOf(error) }, "images not collected")),
+  );
   metrics.watch("sless_gateway_calls_in_flight", "Calls of functions that have not ended", gateway.inFlight);
   isStarted = true;
 
   const key = await applyRepository(options, ports);
-  const watch = await watchRepository({ repository: options.repository.path, onHint: () => sync.hint(key) });
-  closers.add(watch);
+  closers.add(await local.watch(() => sync.hint(key)));
   return { url, settled: () => settled({ ...ports, sync, reconcilers }, key), close: () => closers.close() };
 }
 
@@ -164,11 +165,12 @@ interface Parts {
   readonly report: (event: ProgressEvent) => void;
 }
 
-async function openPorts({ options, report }: Parts, closers: Closers) {
+async function openPorts({ options, log, report }: Parts, closers: Closers) {
   const { data, settings } = options;
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
   const store = closers.add(await openEmbeddedStore(join(data, "resources.db")));
   const objects = await openFilesystemStore(join(data, "objects"));
+  const secrets = secretFiles(join(data, "secrets"));
   const processes = closers.add(await openProcessSupervisor({ folder: join(data, "processes") }));
   const home = join(data, "home");
   await mkdir(home, { recursive: true });
@@ -192,15 +194,26 @@ async function openPorts({ options, report }: Parts, closers: Closers) {
       clock: systemClock,
       baseEnv: { PATH: settings.path, HOME: home, LANG: "C.UTF-8" },
       resolveImage: (imageRef) => builder.resolveImage(imageRef),
-      secrets: secretFiles(join(data, "secrets")),
+      secrets: secrets.read,
       host: HOST,
     }),
   );
-  return { runtimes, store, objects, builder, platform };
+  const onSecret = (secret: ObjectKey) =>
+    void platform.secretChanged(secret).catch((err: unknown) => log.warn({ ...secret, err }, "secret not taken over"));
+  closers.defer(secrets.onChange(onSecret));
+  return { runtimes, store, objects, secrets, builder, platform };
+}
+
+function followed({ repository: { path, worktree = false }, data, settings }: EmbeddedOptions) {
+  return localRepository({ path, worktree, excluded: [data], searchPath: settings.path });
 }
 
 /** A local repository: only the one that this process was started with may be read from the disk. */
-async function openGit(repository: ObjectOf<"Repository">, { repository: { path }, settings }: EmbeddedOptions) {
+async function openGit(
+  repository: ObjectOf<"Repository">,
+  { repository: { path } }: EmbeddedOptions,
+  local: LocalRepository,
+) {
   const { url } = repository.spec;
   if (url !== path) {
     throw new SlessError("repository_url_invalid", {
@@ -208,7 +221,7 @@ async function openGit(repository: ObjectOf<"Repository">, { repository: { path 
       cause: "this server follows only the repository it was started with",
     });
   }
-  return openLocalReader({ repository: path, git: await findGit(settings.path) });
+  return local.open();
 }
 
 type Ports = Awaited<ReturnType<typeof openPorts>>;

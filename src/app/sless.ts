@@ -7,6 +7,9 @@ import { createClient } from "../server/client.ts";
 import { findGit } from "../source/index.ts";
 import { openLocalReader } from "./open-git-reader.ts";
 
+// `sless secret set api token=…`: the list of processes need not show it any longer than it must.
+if (process.argv[2] === "secret") process.title = "sless secret";
+
 const root = join(import.meta.dirname, "../..");
 const io = processIo(process);
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };

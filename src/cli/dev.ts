@@ -5,14 +5,15 @@ import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
 import type { RefRequest } from "../source/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "./embedded-app.ts";
 import { makeExampleRepository } from "./example-repository.ts";
-import { findRepository } from "./find-repository.ts";
+import { findRepository, hasWorktree } from "./find-repository.ts";
 import { firstLook } from "./first-look.ts";
 import { say } from "./io.ts";
 import { openProgress, type Progress } from "./progress.ts";
 import type { Verb, VerbContext } from "./verb.ts";
 
 interface DevOptions {
-  readonly repo: string;
+  readonly repo?: string;
+  readonly worktree?: string;
   readonly ref?: string;
   readonly path: string;
   readonly example?: boolean;
@@ -26,9 +27,10 @@ const REMIND_MS = 10_000;
 export const dev: Verb<DevOptions> = {
   name: "dev",
   endsOnSignal: true,
-  summary: "Run a local repository on this machine and follow its pushes",
+  summary: "Run a local repository on this machine and follow its pushes, or its files as they are saved",
   options: [
-    { flags: "--repo <path>", description: "local repository, bare or not", fallback: "." },
+    { flags: "--repo <path>", description: "local repository, bare or not (default: .)" },
+    { flags: "--worktree <folder>", description: "follow the files as they lie there, uncommitted edits too" },
     { flags: "--ref <name>", description: "branch, tag or commit to follow (default: HEAD)" },
     { flags: "--path <folder>", description: "only this folder of the repository", fallback: "" },
     {
@@ -47,12 +49,14 @@ export const dev: Verb<DevOptions> = {
   examples: [
     { line: "sless dev", does: "the repository around this folder" },
     { line: "sless dev --repo ../shop.git --ref main --port 8080", does: "another one, on another port" },
+    { line: "sless dev --worktree .", does: "saving a file is enough: nothing need be committed" },
     { line: "sless dev --example", does: "the example, as npm start does" },
   ],
   async run(_args, options, context) {
     const { io, deps, settings, style } = context;
     const data = resolve(io.cwd, settings.data);
     await onDisk(data, () => makeDataFolder(data));
+    refuseTogether(options);
     const repository = await repositoryOf(options, data, context);
     const progress = openProgress(io.stdout, style);
     progress.print([`Following ${shown(repository.path, io.cwd)}, data in ${shown(data, io.cwd)}; Ctrl-C ends it.`]);
@@ -73,6 +77,16 @@ export const dev: Verb<DevOptions> = {
     return 0;
   },
 };
+
+/** @throws SlessError `usage_invalid` for options of which one would go unheard */
+function refuseTogether({ worktree, repo, ref, example }: DevOptions): void {
+  if (worktree === undefined) return;
+  const others = Object.entries({ "--repo": repo, "--ref": ref, "--example": example });
+  const unheard = others.filter(([, value]) => value !== undefined).map(([flag]) => flag);
+  if (unheard.length === 0) return;
+  const cause = `--worktree follows the files as they lie there, so ${unheard.join(" and ")} cannot stand beside it`;
+  throw new SlessError("usage_invalid", { cause, verb: "dev" });
+}
 
 /** Files that make the data folder a place of its own, also in the middle of somebody's work tree. */
 const BOUNDARY: Readonly<Record<string, string>> = {
@@ -101,7 +115,7 @@ async function onDisk<T>(what: string, work: () => Promise<T>): Promise<T> {
 }
 
 async function repositoryOf(
-  { repo, ref, path: subPath, example }: DevOptions,
+  { repo = ".", worktree, ref, path: subPath, example }: DevOptions,
   data: string,
   { io, deps, settings }: VerbContext,
 ): Promise<EmbeddedOptions["repository"]> {
@@ -111,6 +125,14 @@ async function repositoryOf(
     if (await onDisk(path, () => makeExampleRepository(path, deps.exampleFolder)))
       say(io.stdout, `Made ${shown(path, io.cwd)}.`);
     return { name: "example", path, ref: { branch: "main" }, subPath, namespace };
+  }
+  if (worktree !== undefined) {
+    const path = await findRepository(resolve(io.cwd, worktree));
+    if (!(await hasWorktree(path))) {
+      const cause = `${path} is bare: there are no files to follow, its commits are followed with --repo`;
+      throw new SlessError("usage_invalid", { cause, verb: "dev" });
+    }
+    return { name: nameOf(path), path, ref: {}, worktree: true, subPath, namespace };
   }
   const path = await findRepository(resolve(io.cwd, repo));
   return { name: nameOf(path), path, ref: await refNamed(ref, path, deps), subPath, namespace };
@@ -137,7 +159,7 @@ async function refNamed(ref: string | undefined, path: string, deps: VerbContext
 
 async function showWhenSettled(
   app: EmbeddedApp,
-  { name, path, namespace }: EmbeddedOptions["repository"],
+  { name, path, worktree = false, namespace }: EmbeddedOptions["repository"],
   progress: Progress,
   { io, deps, style }: VerbContext,
 ): Promise<void> {
@@ -146,7 +168,7 @@ async function showWhenSettled(
   const client = deps.createClient({ endpoint: app.url });
   try {
     const place = shown(path, io.cwd);
-    progress.print(await firstLook({ client, url: app.url, repository: name, place, namespace, style }));
+    progress.print(await firstLook({ client, url: app.url, repository: name, place, worktree, namespace, style }));
   } finally {
     await client.close();
   }

@@ -14,6 +14,8 @@ export interface EmbeddedOptions {
     readonly path: string;
     /** Without a field: HEAD. */
     readonly ref: RefRequest;
+    /** What lies in the work tree is followed, uncommitted edits too; with a `ref` without a field. Default false. */
+    readonly worktree?: boolean;
     /** Folder below the root that is followed, `""` for all. */
     readonly subPath: string;
     readonly namespace: string;

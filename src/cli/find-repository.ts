@@ -16,6 +16,11 @@ export async function findRepository(folder: string): Promise<string> {
   }
 }
 
+/** Whether the repository at this path (`findRepository`) has files beside its history. */
+export function hasWorktree(repository: string): Promise<boolean> {
+  return isThere(join(repository, ".git"));
+}
+
 async function isBare(folder: string): Promise<boolean> {
   const parts = await Promise.all(["HEAD", "objects", "refs"].map((name) => isThere(join(folder, name))));
   return parts.every(Boolean);

@@ -10,6 +10,8 @@ interface FirstLookOptions {
   readonly repository: string;
   /** Path of the repository, as the user would type it. */
   readonly place: string;
+  /** Saving is enough; nothing need be committed. */
+  readonly worktree: boolean;
   readonly namespace: string;
   readonly style: Style;
 }
@@ -61,7 +63,13 @@ function table(all: readonly Shown[], style: Style): string[] {
 }
 
 /** What to try next, to be copied as it stands; for a repository without the example's functions, how to make one. */
-function nextLines({ url, place, namespace, style }: FirstLookOptions, functions: readonly string[]): string[] {
+function nextLines(options: FirstLookOptions, functions: readonly string[]): string[] {
+  const { url, place, worktree, namespace, style } = options;
+  if (worktree) {
+    return functions.length > 0
+      ? [`Save a file in ${place} and it is live.`]
+      : [style.strong("Try next:"), "  npx sless init my-function --runtime python3.11"];
+  }
   if (!functions.includes("hello")) {
     return [
       style.strong("Try next:"),

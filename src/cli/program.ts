@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from "commander";
 import type { Io } from "./io.ts";
-import type { ArgumentRow, Example, OptionRow, Verb } from "./verb.ts";
+import { type ArgumentRow, type Example, GROUPS, type OptionRow, type Verb } from "./verb.ts";
 
 /** Runs a verb with what the command line gave it. */
 export type RunVerb = (verb: Verb, args: readonly string[], options: object) => Promise<void>;
@@ -21,12 +21,30 @@ export function createProgram(verbs: readonly Verb[], io: Io, run: RunVerb): Com
       getErrHasColors: () => false,
     })
     .showHelpAfterError("See `sless --help`.");
-  for (const verb of verbs) program.addCommand(toCommand(verb, run).copyInheritedSettings(program));
+  for (const verb of verbs) parentOf(verb, program).addCommand(toCommand(verb, run).copyInheritedSettings(program));
   return program;
 }
 
+/** What stands before the last word of a verb (`secret` of `secret set`) is a command that only holds others. */
+function parentOf({ name }: Verb, program: Command): Command {
+  const [group, member] = name.split(" ");
+  if (member === undefined || group === undefined) return program;
+  const known = program.commands.find((command) => command.name() === group);
+  if (known) return known;
+  const made = new Command(group)
+    .description(GROUPS[group] ?? "")
+    .usage("<verb> [options]")
+    .helpCommand(false)
+    .copyInheritedSettings(program)
+    .showHelpAfterError(`See \`sless ${group} --help\`.`);
+  program.addCommand(made);
+  return made;
+}
+
 function toCommand(verb: Verb, run: RunVerb): Command {
-  const command = new Command(verb.name).description(verb.summary).addHelpText("after", examplesText(verb.examples));
+  const command = new Command(verb.name.split(" ").at(-1))
+    .description(verb.summary)
+    .addHelpText("after", examplesText(verb.examples));
   for (const row of verb.arguments ?? []) command.addArgument(toArgument(row));
   for (const row of verb.options ?? []) command.addOption(toOption(row));
   return command

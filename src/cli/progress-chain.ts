@@ -1,5 +1,6 @@
 import type { ObjectKey } from "../apis/index.ts";
 import type { ProgressEvent } from "../report/index.ts";
+import { shortRevision } from "./table.ts";
 
 /** A step that ended, with its milliseconds. */
 export interface Step {
@@ -91,7 +92,7 @@ export function progressChains(nowMs: () => number): ProgressChains {
     pushes.delete(keyOf(event.repository));
     const steps = [...push.steps, { name: "applied", durationMs: event.durationMs }];
     const detail = `${event.objects} written`;
-    return [{ kind: "chain", title: shortened(event.revision), steps, end: { kind: "good", detail } }];
+    return [{ kind: "chain", title: shortRevision(event.revision), steps, end: { kind: "good", detail } }];
   }
 
   function take(event: ProgressEvent): Shown[] {
@@ -145,8 +146,4 @@ function writtenWorkload(change: string): string[] {
   const [, ref] =
     /^(?:create|update|adopt) ((?:Function|Service|FunctionJob)\/[a-z0-9-]+\/[a-z0-9-]+)/.exec(change) ?? [];
   return ref === undefined ? [] : [ref];
-}
-
-function shortened(revision: string): string {
-  return revision.replace(/(sha(?:1|256):[0-9a-f]{7})[0-9a-f]+$/, "$1");
 }

@@ -37,7 +37,9 @@ export function durationText(milliseconds: number): string {
   return seconds < 60 ? `${seconds.toFixed(1)}s` : `${Math.floor(seconds / 60)}m${Math.floor(seconds % 60)}s`;
 }
 
-/** `main@sha1:0123456` of a full revision. */
+/** `main@sha1:0123456` of a full revision, `main@worktree:0123456` of a work tree's. */
+export function shortRevision(revision: string): string;
+export function shortRevision(revision: string | undefined): string | undefined;
 export function shortRevision(revision: string | undefined): string | undefined {
-  return revision?.replace(/(sha(?:1|256):[0-9a-f]{7})[0-9a-f]+$/, "$1");
+  return revision?.replace(/((?:sha1|sha256|worktree):[0-9a-f]{7})[0-9a-f]+$/, "$1");
 }

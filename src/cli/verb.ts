@@ -59,6 +59,7 @@ export interface Example {
  * throws is told on stderr and ends with 2.
  */
 export interface Verb<Options extends object = object> {
+  /** One word, or two for one of a group: `secret set`. */
   readonly name: string;
   readonly summary: string;
   readonly arguments?: readonly ArgumentRow[];
@@ -68,6 +69,11 @@ export interface Verb<Options extends object = object> {
   readonly endsOnSignal?: true;
   run(args: readonly string[], options: Options, context: VerbContext): Promise<number>;
 }
+
+/** Verbs of two words by their first one, and what they are about. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  secret: "Write, list and delete secrets; values go in and never come out",
+};
 
 /** Options of every verb that talks to a server. */
 export const CLIENT_OPTIONS: readonly OptionRow[] = [

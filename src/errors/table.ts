@@ -183,11 +183,29 @@ export const ERRORS = {
     happened: "The repository holds more than {limit}.",
     remedy: "Set spec.path to the folder that holds the functions, or remove what is not needed.",
   },
-  ref_unsupported: {
+  semver_invalid: {
     status: 422,
     consequence: "stalled",
-    happened: "spec.ref.{field} is not understood by this version.",
-    remedy: "Use spec.ref.branch, tag or commit.",
+    happened: "spec.ref.semver {range} is no range of versions.",
+    remedy: 'Write for example "1.x" or ">=1.2.0 <2.0.0".',
+  },
+  credentials_refused: {
+    status: 502,
+    consequence: "retry",
+    happened: "{url} refuses access: {cause}.",
+    remedy: "Check the secret that spec.secretRef names: username and password, or token; sless tries again by itself.",
+  },
+  credentials_missing: {
+    status: 422,
+    consequence: "retry",
+    happened: "Secret {secret} opens no repository.",
+    remedy: "Give it the keys username and password, or token; ca.crt alone will do for a public one.",
+  },
+  address_refused: {
+    status: 422,
+    consequence: "retry",
+    happened: "{host} is at a loopback, link-local or private address, from which this server follows no repository.",
+    remedy: "Use a public address, or let whoever runs the server name the network in SLESS_GIT_NETWORKS.",
   },
   object_missing: {
     status: 502,
@@ -353,7 +371,7 @@ export const ERRORS = {
     status: 422,
     consequence: "retry",
     happened: "Secret {secret} has no key {key}.",
-    remedy: "Create it in the namespace of the function.",
+    remedy: "Write it with `sless secret set {secret} {key}=-`, in the namespace of the function.",
   },
   runtime_unknown: {
     status: 422,

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import type { AnyObject } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
-import type { HeldDeletion, ItemOf, Plural, RepositoryPlanItem } from "./items.ts";
+import type { EventItem, HeldDeletion, ItemOf, Plural, RepositoryPlanItem, SecretItem } from "./items.ts";
 
 export type * from "./items.ts";
 
@@ -48,6 +48,19 @@ export interface SlessClient {
   /** The whole object as the store has it: apiVersion, kind, metadata, spec, status. */
   getObject(plural: Plural, name: string, options: { namespace: string }): Promise<AnyObject>;
   listObjects(plural: Plural, options: { namespace: string }): Promise<AnyObject[]>;
+  /** Changes the named fields; null takes a field back to its default. */
+  patch<P extends Plural>(plural: P, name: string, body: object, options: { namespace: string }): Promise<ItemOf[P]>;
+  delete(plural: Plural, name: string, options: { namespace: string }): Promise<void>;
+  /** The latest of a namespace, oldest first. */
+  events(options: { namespace: string }): Promise<EventItem[]>;
+  listSecrets(options: { namespace: string }): Promise<SecretItem[]>;
+  /** Writes keys, null removes one; with `replace` the keys that are not named go. Makes the secret when it is not there. */
+  writeSecret(
+    name: string,
+    values: Readonly<Record<string, string | null>>,
+    options: { namespace: string; replace: boolean },
+  ): Promise<SecretItem>;
+  deleteSecret(name: string, options: { namespace: string }): Promise<void>;
   plan(repository: string, options: { namespace: string }): Promise<RepositoryPlanItem>;
   /** Asks for a sync now; done once `status.lastHandledReconcileAt` equals `requested_at`. */
   reconcile(repository: string, options: { namespace: string }): Promise<{ requested_at: string }>;
@@ -78,7 +91,7 @@ export class ServerError extends Error {
 }
 
 interface Call {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
@@ -97,6 +110,16 @@ export function createClient(options: ClientOptions): SlessClient {
     get: async (plural, name, { namespace }) => json(await send(getCall(member(namespace, plural, name)))),
     getObject: async (plural, name, { namespace }) =>
       json(await send(getCall(`${member(namespace, plural, name)}?output=object`))),
+    patch: async (plural, name, body, { namespace }) =>
+      json(await send(bodyCall("PATCH", member(namespace, plural, name), body))),
+    delete: async (plural, name, { namespace }) =>
+      void (await done(await send({ method: "DELETE", path: member(namespace, plural, name) }))),
+    events: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "events")))),
+    listSecrets: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "secrets")))),
+    writeSecret: async (name, values, { namespace, replace }) =>
+      json(await send(bodyCall(replace ? "PUT" : "PATCH", member(namespace, "secrets", name), { values }))),
+    deleteSecret: async (name, { namespace }) =>
+      void (await done(await send({ method: "DELETE", path: member(namespace, "secrets", name) }))),
     plan: async (name, { namespace }) => json(await send(getCall(`${member(namespace, "repositories", name)}/plan`))),
     reconcile: async (name, { namespace }) =>
       json(await send(postCall(`${member(namespace, "repositories", name)}/reconcile`))),
@@ -132,19 +155,36 @@ function causeOf(error: unknown): string {
   return messageOf(error) || (typeof code === "string" ? code : "no answer");
 }
 
-const collection = (namespace: string, plural: Plural) => `/v1/namespaces/${encodeURIComponent(namespace)}/${plural}`;
-const member = (namespace: string, plural: Plural, name: string) =>
+/** What a namespace holds, in its path. */
+type Collection = Plural | "events" | "secrets";
+
+const collection = (namespace: string, plural: Collection) =>
+  `/v1/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+const member = (namespace: string, plural: Collection, name: string) =>
   `${collection(namespace, plural)}/${encodeURIComponent(name)}`;
 const getCall = (path: string): Call => ({ method: "GET", path });
 
 function postCall(path: string, body?: unknown): Call {
-  if (body === undefined) return { method: "POST", path };
-  return { method: "POST", path, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  return body === undefined ? { method: "POST", path } : bodyCall("POST", path, body);
+}
+
+function bodyCall(method: Call["method"], path: string, body: unknown): Call {
+  return { method, path, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
 }
 
 async function json<T>(response: Dispatcher.ResponseData): Promise<T> {
   if (response.statusCode >= 400) throw await toServerError(response);
   return (await response.body.json()) as T;
+}
+
+/** An answer of which only the status counts. */
+async function done(response: Dispatcher.ResponseData): Promise<void> {
+  if (response.statusCode >= 400) throw await toServerError(response);
+  await response.body.dump();
+}
+
+async function itemsOf<T>(response: Dispatcher.ResponseData): Promise<T[]> {
+  return (await json<{ items: T[] }>(response)).items;
 }
 
 async function toServerError({ statusCode, body }: Dispatcher.ResponseData): Promise<ServerError> {

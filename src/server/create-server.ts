@@ -10,6 +10,7 @@ import { logRoutes } from "./routes/logs.ts";
 import { namespaceRoutes } from "./routes/namespaces.ts";
 import { objectRoutes } from "./routes/objects.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
+import { secretRoutes } from "./routes/secrets.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import type { RouteDeps, ServerDeps } from "./server-deps.ts";
 
@@ -35,6 +36,7 @@ const ROUTES = [
   logRoutes,
   invokeRoutes,
   namespaceRoutes,
+  secretRoutes,
   functionListRoutes,
 ];
 

@@ -123,6 +123,13 @@ export interface ItemOf {
   repositories: RepositoryItem;
 }
 
+/** A secret without its values, which nothing gives back. */
+export interface SecretItem {
+  readonly namespace: string;
+  readonly name: string;
+  readonly keys: readonly string[];
+}
+
 /** Something that happened to an object of a namespace. */
 export interface EventItem {
   readonly type: "Normal" | "Warning";

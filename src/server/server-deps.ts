@@ -15,6 +15,7 @@ import type { HeldDeletion, Identity } from "./items.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Namespaces } from "./namespaces.ts";
 import type { RequestGuard } from "./request-guard.ts";
+import type { SecretStore } from "./secret-store.ts";
 
 /** Whether one part of the server can do its work: undefined, or why not. */
 export type ReadinessCheck = () => string | undefined | Promise<string | undefined>;
@@ -33,6 +34,7 @@ export interface ServerDeps {
   readonly s3Bucket?: string;
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly namespaces: Namespaces;
+  readonly secrets: SecretStore;
   readonly events: Pick<EventRing, "list">;
   /** Hears of stored sources. */
   readonly report: Reporter;

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { GROUPS } from "../../src/cli/verb.ts";
 import { VERBS } from "../../src/cli/verbs.ts";
 import { SlessError } from "../../src/errors/index.ts";
 import { ServerError } from "../../src/server/client.ts";
@@ -9,14 +10,24 @@ const nothing = { list: async () => [] };
 it("help lists every verb with its summary", async () => {
   const { code, stdout } = await testCli(["--help"]);
   expect(code).toBe(0);
-  for (const { name, summary } of VERBS) {
+  for (const { name, summary } of VERBS.filter(({ name }) => !name.includes(" "))) {
     expect(stdout).toContain(`${name} `);
     expect(stdout).toContain(summary.slice(0, 30));
   }
 });
 
+it.each(Object.entries(GROUPS))("help lists %s once, and its own help lists its verbs", async (group, summary) => {
+  expect((await testCli(["--help"])).stdout).toContain(summary.slice(0, 30));
+  const { code, stdout } = await testCli([group, "--help"]);
+  expect(code).toBe(0);
+  for (const verb of VERBS.filter(({ name }) => name.startsWith(`${group} `))) {
+    expect(stdout).toContain(` ${verb.name.split(" ")[1]} `);
+    expect(stdout).toContain(verb.summary.slice(0, 30));
+  }
+});
+
 it.each(VERBS.map((verb) => [verb.name, verb] as const))("the help of %s shows its examples", async (name, verb) => {
-  const { code, stdout } = await testCli([name, "--help"]);
+  const { code, stdout } = await testCli([...name.split(" "), "--help"]);
   expect(code).toBe(0);
   expect(verb.examples.length).toBeGreaterThan(0);
   for (const { line } of verb.examples) expect(stdout).toContain(line);
@@ -24,6 +35,7 @@ it.each(VERBS.map((verb) => [verb.name, verb] as const))("the help of %s shows i
 
 const mistakes: Record<string, [string[], string]> = {
   "an unknown verb suggests the nearest one": [["reconsile"], "Did you mean reconcile?"],
+  "an unknown verb of a group suggests the nearest one": [["secret", "lst"], "Did you mean list?"],
   "an unknown option suggests the nearest one": [["get", "functions", "--outputt"], "Did you mean --output?"],
   "an unknown form lists the known ones": [
     ["get", "functions", "-o", "xml"],

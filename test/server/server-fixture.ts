@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import pino from "pino";
 import { onTestFinished } from "vitest";
 import { API_VERSION, keyOf, type ObjectIntent, type ObjectOf } from "../../src/apis/index.ts";
+import { secretFiles } from "../../src/app/secret-files.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import { createEndpointTable, createGateway, type GatewayDeps } from "../../src/gateway/index.ts";
 import { createMetrics, createServer, localGuard, type Namespaces, type ServerDeps } from "../../src/server/index.ts";
@@ -9,6 +11,7 @@ import { type FakePlatform, fakePlatform } from "../support/fake-platform.ts";
 import { runtimes } from "../support/function-files.ts";
 import { memoryObjectStore } from "../support/memory-object-store.ts";
 import { memoryStore } from "../support/memory-store.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 type Store = Awaited<ReturnType<typeof memoryStore>>;
 
@@ -56,6 +59,7 @@ export async function serverFixture(
     objects,
     runtimes,
     namespaces: memoryNamespaces(["default"]),
+    secrets: secretFiles(join(await temporaryFolder(), "secrets")),
     events: { list: () => [] },
     report: () => undefined,
     placeOf: () => undefined,

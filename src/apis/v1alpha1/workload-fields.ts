@@ -1,5 +1,11 @@
 import Type from "typebox";
 import { NAME_MAX_LENGTH, NAME_PATTERN } from "./metadata.ts";
+import {
+  SECRET_KEY_MAX_LENGTH,
+  SECRET_KEY_PATTERN,
+  SECRET_NAME_MAX_LENGTH,
+  SECRET_NAME_PATTERN,
+} from "./secret-names.ts";
 
 /** Names that the platform sets itself; a user's `env` or `secretEnv` with one of them is refused. */
 export const ENV_NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]*$";
@@ -37,11 +43,16 @@ export const EnvSchema = Type.Record(Type.String(), Type.String({ maxLength: 327
 export const SecretKeyRefSchema = Type.Object({
   secret: Type.String({
     minLength: 1,
-    maxLength: 253,
-    pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
+    maxLength: SECRET_NAME_MAX_LENGTH,
+    pattern: SECRET_NAME_PATTERN,
     description: "Name of a secret of the same namespace",
   }),
-  key: Type.String({ minLength: 1, maxLength: 253, pattern: "^[-._a-zA-Z0-9]+$", description: "Key in that secret" }),
+  key: Type.String({
+    minLength: 1,
+    maxLength: SECRET_KEY_MAX_LENGTH,
+    pattern: SECRET_KEY_PATTERN,
+    description: "Key in that secret",
+  }),
 });
 
 export const SecretEnvSchema = Type.Record(Type.String(), SecretKeyRefSchema, {

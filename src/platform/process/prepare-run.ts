@@ -1,4 +1,4 @@
-import { refText } from "../../apis/index.ts";
+import { hashFields, type ObjectKey, refText } from "../../apis/index.ts";
 import { SlessError } from "../../errors/index.ts";
 import type { LocalImage } from "../../processes/index.ts";
 import type { WorkloadSpec } from "../platform.ts";
@@ -36,4 +36,24 @@ async function resolveSecrets(spec: WorkloadSpec, from: ImageSource): Promise<En
     return [variable, value] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
+}
+
+/**
+ * Tells equal values of a spec's secrets from others; `""` without secrets. Only for comparing in this process: it is
+ * made of the values, so it is neither written nor logged.
+ *
+ * @throws whatever reading them throws
+ */
+export async function secretsDigest({ workload, secretEnv }: WorkloadSpec, from: ImageSource): Promise<string> {
+  const names = Object.keys(secretEnv).sort();
+  if (names.length === 0) return "";
+  const values = names.map(async (name) => {
+    const { secret, key } = secretEnv[name]!;
+    return [name, (await from.secrets(workload.namespace, secret, key)) ?? "\0missing"];
+  });
+  return hashFields((await Promise.all(values)).flat());
+}
+
+export function usesSecret({ workload, secretEnv }: WorkloadSpec, { namespace, name }: ObjectKey): boolean {
+  return workload.namespace === namespace && Object.values(secretEnv).some(({ secret }) => secret === name);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { refText, type WorkloadRef } from "../../apis/index.ts";
+import { type ObjectKey, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
 import type { ProcessSupervisor } from "../../processes/index.ts";
 import type { Platform } from "../platform.ts";
@@ -29,6 +29,8 @@ export interface ProcessPlatformOptions extends ImageSource {
 }
 
 export interface ProcessPlatform extends Platform {
+  /** The replicas that got other values of the secret are replaced, one revision by the next. */
+  secretChanged(secret: ObjectKey): Promise<void>;
   /** Stops every replica and job; nothing of them is left when it resolves. */
   close(): Promise<void>;
 }
@@ -57,7 +59,11 @@ export function processPlatform(options: ProcessPlatformOptions): ProcessPlatfor
   return {
     async apply(spec, replicas) {
       await resumed;
-      return rollouts.of(spec.workload).apply(spec, replicas);
+      return rollouts.apply(spec, replicas);
+    },
+    async secretChanged(secret) {
+      await resumed;
+      await rollouts.secretChanged(secret);
     },
     async remove(workload) {
       await resumed;

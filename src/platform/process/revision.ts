@@ -12,6 +12,8 @@ const BLOCKED_MIN_MS = 500;
 /** The replicas of one spec. */
 export interface Revision {
   readonly spec: WorkloadSpec;
+  /** Digest of the values that its secrets had when it was opened. */
+  readonly secrets: string;
   readonly seats: readonly Seat[];
   readonly target: number;
   readonly failure: Failure | undefined;
@@ -25,6 +27,7 @@ export interface Revision {
 
 interface RevisionOptions {
   readonly spec: WorkloadSpec;
+  readonly secrets: string;
   readonly log: LogFile;
   readonly deps: ReplicaDeps;
   /** A name that no other replica of the workload has. */
@@ -47,6 +50,7 @@ export function openRevision(options: RevisionOptions): Revision {
   };
   return {
     spec: crew.spec,
+    secrets: crew.secrets,
     get seats() {
       return crew.seats;
     },

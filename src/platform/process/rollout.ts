@@ -8,9 +8,14 @@ import { leaseLeastBusy } from "./table.ts";
 
 /** One workload: the revision that serves, and perhaps the next one that is not ready yet. */
 export interface Rollout {
-  apply(spec: WorkloadSpec, replicas: number): WorkloadState;
+  /** @param secrets what `secretsDigest` says of the spec: with other values it is another revision */
+  apply(spec: WorkloadSpec, replicas: number, secrets: string): WorkloadState;
   /** Starts what served in an earlier life; it counts as what serves, so that a next revision rolls over from it. */
-  resume(serving: Serving): void;
+  resume(serving: Serving, secrets: string): void;
+  /** The spec that was applied or resumed last. */
+  spec(): WorkloadSpec | undefined;
+  /** The values of the spec's secrets are others now; a spec that is not the present one is left. */
+  refresh(spec: WorkloadSpec, secrets: string): void;
   state(): WorkloadState;
   acquire(): Lease | undefined;
   /** Stops it; calls in flight may end within their limit. Resolves when nothing of it runs. */
@@ -33,6 +38,7 @@ interface RolloutOptions {
 export function openRollout(options: RolloutOptions): Rollout {
   const course: Course = {
     ...options,
+    spec: undefined,
     serving: undefined,
     next: undefined,
     replicas: 0,
@@ -43,16 +49,24 @@ export function openRollout(options: RolloutOptions): Rollout {
     retiring: new Set(),
   };
   return {
-    apply(spec, wanted) {
+    apply(spec, wanted, secrets) {
+      course.spec = spec;
       course.replicas = wanted;
-      if (wanted > 0) aim(course, spec);
+      if (wanted > 0) aim(course, spec, secrets);
       else retireAll(course);
       advance(course);
       return stateOf(course);
     },
-    resume({ spec, replicas }) {
+    spec: () => course.spec,
+    refresh(spec, secrets) {
+      if (course.ended || course.replicas === 0 || course.spec !== spec) return;
+      aim(course, spec, secrets);
+      advance(course);
+    },
+    resume({ spec, replicas }, secrets) {
+      course.spec = spec;
       course.replicas = replicas;
-      course.serving = open(course, spec);
+      course.serving = open(course, spec, secrets);
       course.kept = { revision: course.serving, replicas };
       course.serving.scale(replicas);
     },
@@ -72,6 +86,7 @@ export function openRollout(options: RolloutOptions): Rollout {
 }
 
 interface Course extends RolloutOptions {
+  spec: WorkloadSpec | undefined;
   serving: Revision | undefined;
   /** Not ready yet. */
   next: Revision | undefined;
@@ -87,24 +102,25 @@ interface Course extends RolloutOptions {
   readonly retiring: Set<Revision>;
 }
 
-function open(course: Course, spec: WorkloadSpec): Revision {
+function open(course: Course, spec: WorkloadSpec, secrets: string): Revision {
   const { workload, log, deps } = course;
+  // Not of the secrets: names of replicas stand in logs.
   const digest = specDigest(spec).slice(0, 6);
   const nextName = () => `${workload.name}-${digest}-${++course.started}`;
-  return openRevision({ spec, log, deps, nextName, changed: () => advance(course) });
+  return openRevision({ spec, secrets, log, deps, nextName, changed: () => advance(course) });
 }
 
-function aim(course: Course, spec: WorkloadSpec): void {
+function aim(course: Course, spec: WorkloadSpec, secrets: string): void {
   const { serving, replicas } = course;
-  if (serving && isEqualSpec(serving.spec, spec)) {
+  if (serving && isMadeOf(serving, spec, secrets)) {
     retire(course, course.next);
     course.next = undefined;
     serving.scale(replicas);
     return;
   }
-  if (!course.next || !isEqualSpec(course.next.spec, spec)) {
+  if (!course.next || !isMadeOf(course.next, spec, secrets)) {
     retire(course, course.next);
-    course.next = open(course, spec);
+    course.next = open(course, spec, secrets);
   }
   course.next.scale(replicas);
   if (serving && replicas < serving.target) serving.scale(replicas);
@@ -163,8 +179,9 @@ function servedBy({ imageRef, sourceDigest }: WorkloadSpec): Partial<WorkloadSta
   return { servingImageRef: imageRef, servingSourceDigest: sourceDigest };
 }
 
-function isEqualSpec(a: WorkloadSpec, b: WorkloadSpec): boolean {
-  return a === b || specDigest(a) === specDigest(b);
+function isMadeOf(revision: Revision, spec: WorkloadSpec, secrets: string): boolean {
+  if (revision.secrets !== secrets) return false;
+  return revision.spec === spec || specDigest(revision.spec) === specDigest(spec);
 }
 
 /** Equal for equal specs, whatever the order of their maps. */

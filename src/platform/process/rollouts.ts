@@ -1,5 +1,6 @@
-import { refText, type WorkloadRef } from "../../apis/index.ts";
-import type { WorkloadSpec } from "../platform.ts";
+import { type ObjectKey, refText, type WorkloadRef } from "../../apis/index.ts";
+import type { WorkloadSpec, WorkloadState } from "../platform.ts";
+import { secretsDigest, usesSecret } from "./prepare-run.ts";
 import { openRollout, type Rollout } from "./rollout.ts";
 import type { ServingRecords } from "./serving-records.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
@@ -8,8 +9,9 @@ import type { WorkloadLogs } from "./workload-logs.ts";
 /** The rollouts of all workloads. */
 export interface Rollouts {
   get(workload: WorkloadRef): Rollout | undefined;
-  /** The same, made when it is not there. */
-  of(workload: WorkloadRef): Rollout;
+  apply(spec: WorkloadSpec, replicas: number): Promise<WorkloadState>;
+  /** Rolls over what uses the secret, where its values are others now. */
+  secretChanged(secret: ObjectKey): Promise<void>;
   workloads(): WorkloadRef[];
   /** Starts what served in an earlier life, where its image is still there. */
   resume(): Promise<void>;
@@ -25,6 +27,9 @@ interface RolloutsOptions {
   readonly records: ServingRecords;
   readonly changed: (workload: WorkloadRef) => void;
 }
+
+/** Of secrets that cannot be read at the start: its replicas do not start either, until the first `apply` can. */
+const UNREADABLE = "unreadable";
 
 export function openRollouts({ deps, logs, records, changed }: RolloutsOptions): Rollouts {
   const rollouts = new Map<string, { readonly workload: WorkloadRef; readonly rollout: Rollout }>();
@@ -46,11 +51,24 @@ export function openRollouts({ deps, logs, records, changed }: RolloutsOptions):
 
   return {
     get: (workload) => rollouts.get(refText(workload))?.rollout,
-    of,
+    async apply(spec, replicas) {
+      const secrets = await secretsDigest(spec, deps);
+      return of(spec.workload).apply(spec, replicas, secrets);
+    },
+    async secretChanged(secret) {
+      const users = [...rollouts.values()].map(async ({ rollout }) => {
+        const spec = rollout.spec();
+        if (spec && usesSecret(spec, secret)) rollout.refresh(spec, await secretsDigest(spec, deps));
+      });
+      await Promise.all(users);
+    },
     workloads: () => [...rollouts.values()].map(({ workload }) => workload),
     async resume() {
       const isThere = async ({ imageRef }: WorkloadSpec) => (await deps.resolveImage(imageRef)) !== undefined;
-      for (const serving of await records.read(isThere)) of(serving.spec.workload).resume(serving);
+      for (const serving of await records.read(isThere)) {
+        const secrets = await secretsDigest(serving.spec, deps).catch(() => UNREADABLE);
+        of(serving.spec.workload).resume(serving, secrets);
+      }
     },
     async remove(workload) {
       const known = rollouts.get(refText(workload));

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { systemClock } from "../../../src/controller/clock.ts";
 import { processPlatform } from "../../../src/platform/process/index.ts";
 import { openProcessSupervisor } from "../../../src/processes/index.ts";
-import { answerOf, jobOf, specOf, untilCurrent } from "../../contract/platform.ts";
+import { answerOf, jobOf, logText, specOf, untilCurrent } from "../../contract/platform.ts";
+import { eventually } from "../../support/eventually.ts";
 import { fakeImages } from "../../support/fake-images.ts";
 
 const folder = process.argv[2]!;
@@ -18,7 +19,10 @@ const platform = processPlatform({
 });
 const imageRef = await images.make({ ignoreTerm: true, jobMs: 300_000 });
 await platform.apply(specOf(imageRef), 2);
-await platform.runJob({ spec: jobOf(imageRef), runID: 1, eventJSON: undefined });
+const job = jobOf(imageRef);
+await platform.runJob({ spec: job, runID: 1, eventJSON: undefined });
 await untilCurrent(platform, specOf(imageRef).workload);
 await answerOf(platform, specOf(imageRef).workload);
+const jobLog = () => logText(platform, job.workload);
+await eventually("the job runs", jobLog, (text) => text.includes("job runs"));
 process.stdout.write("serving\n");
