@@ -6,7 +6,7 @@ import { divideSources, type SourceFolders } from "./source-folders.ts";
 /** What the YAML files of a revision say together; made anew only when one of them changed. */
 export interface Layout {
   readonly faulty: readonly YamlFile[];
-  /** Files that held objects and are no manifests any more. */
+  /** Files that held objects and name none any more: no manifests, or emptied ones. */
   readonly former: readonly YamlFile[];
   /** Of all files without a fault. */
   readonly definitions: readonly Definition[];
@@ -18,7 +18,7 @@ export interface Layout {
 
 interface OfFiles extends Omit<Layout, "former" | "divided"> {
   readonly files: readonly YamlFile[];
-  /** YAML files that are not ours. */
+  /** Without a fault and without an object: data, and manifests that hold nothing. */
   readonly others: readonly YamlFile[];
 }
 
@@ -42,7 +42,7 @@ export function createLayouts() {
 function readFiles(files: readonly YamlFile[]): OfFiles {
   return {
     files,
-    others: files.filter(({ ours }) => !ours),
+    others: files.filter((file) => isSound(file) && file.definitions.length === 0),
     faulty: files.filter((file) => !isSound(file)),
     definitions: files.filter(isSound).flatMap(({ definitions }) => definitions),
     clashes: nameClashes(files.flatMap((file) => file.definitions.map(({ object }) => object))),

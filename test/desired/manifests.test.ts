@@ -54,6 +54,23 @@ it("a file that held objects and no longer looks like a manifest blocks pruning 
   expect([...state.blocked]).toEqual(["Function/demo/hello"]);
 });
 
+it.each(["", "# kind: Function\n", "---\n---\n", "{}\n"])(
+  "a manifest of a fixed name that was emptied to %j blocks pruning, for nobody deleted the file",
+  async (emptied) => {
+    const { repository, read } = await desiredFrom(functionFolder("hello"));
+    await repository.commit("empty it", { [HELLO]: emptied });
+    const state = await read({ [HELLO]: ["Function/demo/hello"] });
+    expect(state.diagnostics.map(({ file }) => file)).toContain(HELLO);
+    expect(state.blocksPruning).toBe(true);
+    expect([...state.blocked]).toEqual(["Function/demo/hello"]);
+  },
+);
+
+it("an empty manifest that never held anything is no fault", async () => {
+  const { read } = await desiredFrom({ ...functionFolder("hello"), "functions/new/function.yaml": "" });
+  expect(faultsIn(await read())).toEqual([]);
+});
+
 it("a manifest that was deleted is no fault", async () => {
   const { repository, read } = await desiredFrom(functionFolder("hello"));
   await repository.commit("remove", { [HELLO]: null, "README.md": "gone" });
