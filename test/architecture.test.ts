@@ -33,6 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ADAPTERS = [
   "source/isomorphic",
   "source/native",
+  "source/worktree",
   "resources/embedded",
   "storage/filesystem",
   "build/local",

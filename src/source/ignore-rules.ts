@@ -13,6 +13,15 @@ interface Rules {
   readonly patterns: readonly IgnorePattern[];
 }
 
+/** Gitignore rules whose texts are found on the way down a tree. */
+export interface GrowingRules {
+  /**
+   * Tells rules of a folder, before anything below it is asked about. Told twice, the later ones go before the earlier.
+   */
+  add(folder: string, text: string): void;
+  readonly isIgnored: IsIgnored;
+}
+
 /**
  * Gitignore rules over a tree: those of a folder go before those of its parents, and what lies in an ignored folder
  * cannot be taken back. Upper and lower case differ. Manifests are the caller's: no rule hides them.
@@ -22,12 +31,14 @@ interface Rules {
  * @param texts of the ignore files by their paths (`functions/.slessignore`)
  */
 export function ignoreRules(texts: ReadonlyMap<string, string>): IsIgnored {
+  const rules = growingRules();
+  for (const [path, text] of texts) rules.add(parentOf(path), text);
+  return rules.isIgnored;
+}
+
+/** As `ignoreRules`, folder by folder. */
+export function growingRules(): GrowingRules {
   const byFolder = new Map<string, Rules>();
-  for (const [path, text] of texts) {
-    const folder = parentOf(path);
-    const patterns = parseIgnoreText(text).reverse();
-    if (patterns.length > 0) byFolder.set(folder, { depth: folder === "" ? 0 : folder.split("/").length, patterns });
-  }
   const folders = new Map<string, boolean>([["", false]]);
 
   function isFolderIgnored(path: string): boolean {
@@ -50,9 +61,18 @@ export function ignoreRules(texts: ReadonlyMap<string, string>): IsIgnored {
     return false;
   }
 
-  if (byFolder.size === 0) return () => false;
-  return (path, isFolder) =>
-    isFolder ? isFolderIgnored(path) : isFolderIgnored(parentOf(path)) || decides(path, false);
+  return {
+    add(folder, text) {
+      const patterns = parseIgnoreText(text).reverse();
+      if (patterns.length === 0) return;
+      const depth = folder === "" ? 0 : folder.split("/").length;
+      byFolder.set(folder, { depth, patterns: [...patterns, ...(byFolder.get(folder)?.patterns ?? [])] });
+    },
+    isIgnored(path, isFolder) {
+      if (byFolder.size === 0) return false;
+      return isFolder ? isFolderIgnored(path) : isFolderIgnored(parentOf(path)) || decides(path, false);
+    },
+  };
 }
 
 function parentOf(path: string): string {

@@ -30,6 +30,8 @@ export interface TestAppOptions {
   readonly port?: number;
   /** Branch that is followed; default `main`. */
   readonly branch?: string;
+  /** The work tree is followed, not a branch. */
+  readonly worktree?: boolean;
   /** Beyond the test's own environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -41,13 +43,20 @@ export async function startTestApp(
   repository: Pick<GitRepository, "dir">,
   options: TestAppOptions = {},
 ): Promise<TestApp> {
-  const { branch = "main" } = options;
+  const { branch = "main", worktree = false } = options;
   const data = options.data ?? join(await temporaryFolder(), "data");
   const events: ProgressEvent[] = [];
   const app = await startEmbedded({
     data,
     port: options.port ?? 0,
-    repository: { name: "test", path: repository.dir, ref: { branch }, subPath: "", namespace: "default" },
+    repository: {
+      name: "test",
+      path: repository.dir,
+      ref: worktree ? {} : { branch },
+      worktree,
+      subPath: "",
+      namespace: "default",
+    },
     report: (event) => void events.push(event),
     settings: readSettings({ ...process.env, LOG_LEVEL: "error", ...options.env }),
   });

@@ -1,0 +1,107 @@
+import { lstat, readFile, readlink } from "node:fs/promises";
+import { isSlessError } from "../../errors/index.ts";
+import type { GitReader, ObjectId, Resolved } from "../git-reader.ts";
+import { closedReader } from "../read-all.ts";
+import { readHead } from "../read-refs.ts";
+import { blobIdOf, type HashName } from "./git-objects.ts";
+import type { WorktreeSeen } from "./look-at-worktree.ts";
+import { onDisk, type RawPath } from "./raw-path.ts";
+import type { Worktree } from "./worktree.ts";
+
+export interface WorktreeReaderOptions {
+  /** Stays open when the reader is closed. */
+  readonly worktree: Worktree;
+  /** A reader of the repository that the work tree belongs to; closed with this one. */
+  readonly repository: GitReader;
+}
+
+/** Stands for the commit while there is none, as Git writes it. */
+const NO_COMMIT = "0".repeat(40);
+
+/**
+ * A GitReader whose HEAD is what lies in the work tree. `resolve({})` answers HEAD's own revision when nothing differs
+ * from it, else `main@worktree:<tree>`, which is no commit; its `commit` is the one that the edits stand on. Objects
+ * have the ids that Git gives them, of the bytes as they lie there: filters and line-end conversions are not run.
+ * Everything else is answered by the repository, and so are objects that no file has any more. The trees that it can
+ * read are those of the last `resolve({})`. A file that changed since is missing under its old id.
+ */
+export function openWorktreeReader({ worktree, repository }: WorktreeReaderOptions): GitReader {
+  const { folder } = worktree;
+  let seen: WorktreeSeen | undefined;
+  let isClosed = false;
+
+  async function resolveHead(): Promise<Resolved> {
+    if (isClosed) throw closedReader(folder);
+    seen = await worktree.atRest();
+    const { tree } = seen;
+    const head = await repository.resolve({}).catch((error: unknown) => {
+      if (isSlessError(error, "repository_empty") || isSlessError(error, "ref_not_found")) return undefined;
+      throw error;
+    });
+    if (head?.tree === tree) return head;
+    const name = head ? head.name : await nameOfHead(seen);
+    const revision = `${name === undefined ? "" : `${name}@`}worktree:${tree}`;
+    return { commit: head?.commit ?? NO_COMMIT, tree, name, revision };
+  }
+
+  /** Of ids, some here and the rest in the repository. */
+  async function fromBoth<T>(
+    ids: readonly ObjectId[],
+    here: (id: ObjectId) => Promise<T | undefined> | T | undefined,
+    there: (ids: readonly ObjectId[]) => Promise<Map<ObjectId, T>>,
+  ): Promise<Map<ObjectId, T>> {
+    if (isClosed) throw closedReader(folder);
+    const found = new Map<ObjectId, T>();
+    const others: ObjectId[] = [];
+    for (const id of new Set(ids)) {
+      const value = await here(id);
+      if (value === undefined) others.push(id);
+      else found.set(id, value);
+    }
+    if (others.length > 0) for (const [id, value] of await there(others)) found.set(id, value);
+    return found;
+  }
+
+  return {
+    async resolve(ref) {
+      const isNamed = ref.branch !== undefined || ref.tag !== undefined || ref.commit !== undefined;
+      return isNamed ? repository.resolve(ref) : resolveHead();
+    },
+    resolveExpression: (expression) => repository.resolveExpression(expression),
+    mergeBase: (a, b) => repository.mergeBase(a, b),
+    trees: (ids) => fromBoth(ids, (id) => seen?.trees.get(id), repository.trees),
+    sizes: (ids) => fromBoth(ids, (id) => seen?.blobs.get(id)?.size, repository.sizes),
+    blobs: (ids) =>
+      fromBoth(
+        ids,
+        (id) => {
+          const path = seen?.blobs.get(id)?.path;
+          return path === undefined ? undefined : contentAt(folder, path, id);
+        },
+        repository.blobs,
+      ),
+    async close() {
+      isClosed = true;
+      await repository.close();
+    },
+  };
+}
+
+async function nameOfHead({ place }: WorktreeSeen): Promise<string | undefined> {
+  const head = await readHead(place);
+  return "ref" in head ? head.ref.replace(/^refs\/heads\//, "") : undefined;
+}
+
+/** The content of a file as long as it has this id. */
+async function contentAt(folder: string, path: RawPath, id: ObjectId): Promise<Uint8Array | undefined> {
+  const file = onDisk(folder, path);
+  const hash: HashName = id.length === 64 ? "sha256" : "sha1";
+  const content = await readKind(file).catch(() => undefined);
+  return content && blobIdOf(content, hash) === id ? content : undefined;
+}
+
+async function readKind(file: string | Buffer): Promise<Uint8Array | undefined> {
+  const stats = await lstat(file);
+  if (stats.isSymbolicLink()) return readlink(file, { encoding: "buffer" });
+  return stats.isFile() ? readFile(file) : undefined;
+}
