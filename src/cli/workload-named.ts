@@ -51,6 +51,7 @@ async function notThere(
   const names = lists.flat().map((item) => item.name);
   const near = nearestName(name, names);
   const hint = near ? `did you mean ${near}?` : `known: ${names.slice(0, 20).join(", ") || "none"}`;
-  const cause = `no ${kinds.join(", ").replace(/, (\w+)$/, " or $1")} of namespace ${namespace} is named ${name}; ${hint}`;
+  const singulars = kinds.map((plural) => plural.replace(/s$/, ""));
+  const cause = `no ${singulars.join(", ").replace(/, (\w+)$/, " or $1")} of namespace ${namespace} is named ${name}; ${hint}`;
   return new SlessError("usage_invalid", { cause, verb });
 }

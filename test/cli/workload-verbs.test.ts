@@ -9,7 +9,7 @@ import { testCli } from "../support/test-cli.ts";
 const PLACES: Record<string, string[]> = { functions: ["hello"], services: ["chat"], jobs: ["report"] };
 
 /** A server with one function, one service and one job, which answers as it is told. */
-function server(answer: { status?: number; body?: string } = {}) {
+function server(answer: { status?: number; body?: string; logs?: string } = {}) {
   const calls: { plural: string; name: string; query?: LogQuery; request?: InvokeRequest }[] = [];
   const client = {
     get: async (plural: string, name: string) => {
@@ -19,6 +19,7 @@ function server(answer: { status?: number; body?: string } = {}) {
     list: async (plural: string) => PLACES[plural]?.map((name) => workloadItem(name)),
     async *logs(plural: string, name: string, query: LogQuery) {
       calls.push({ plural, name, query });
+      if (answer.logs !== undefined) return void (yield Buffer.from(answer.logs));
       yield Buffer.from("first\n");
       yield Buffer.from("second\n");
     },
@@ -38,6 +39,12 @@ it("logs prints what the function printed", async () => {
   const { code, stdout } = await testCli(["logs", "hello", "--tail", "2"], { client });
   expect({ code, stdout }).toEqual({ code: 0, stdout: "first\nsecond\n" });
   expect(calls[0]).toMatchObject({ plural: "functions", query: { follow: false, build: false, tail: 2 } });
+});
+
+it("on a terminal logs show what could command it, in a pipe they stay as they are", async () => {
+  const { client } = server({ logs: "\u001b[2Jgone\n" });
+  expect((await testCli(["logs", "hello"], { client, terminal: 80 })).stdout).toBe("\\x1b[2Jgone\n");
+  expect((await testCli(["logs", "hello"], { client })).stdout).toBe("\u001b[2Jgone\n");
 });
 
 const named: [string, string, string][] = [
