@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { messageOf } from "../errors/index.ts";
+import { isSlessError, messageOf } from "../errors/index.ts";
 import type { BackOffOptions } from "./back-off.ts";
 import type { TimerClock } from "./clock.ts";
 import type { ControllerLog } from "./log.ts";
@@ -95,8 +95,11 @@ async function runOnce(key: string, options: ControllerOptions, signal: AbortSig
   const startMs = clock.monotonicMs();
   const outcome = await outcomeOf(key, options, signal);
   const next = "error" in outcome ? nextAfterError(outcome.error, waitingMs) : outcome.next;
-  if ("error" in outcome && !signal.aborted)
-    log?.warn({ controller: name, key, err: messageOf(outcome.error), next: next.kind }, "reconcile failed");
+  if ("error" in outcome && !signal.aborted) {
+    const fields = { controller: name, key, err: messageOf(outcome.error), next: next.kind };
+    if (isOvertaken(outcome.error)) log?.debug(fields, "reconcile was overtaken");
+    else log?.warn(fields, "reconcile failed");
+  }
   const failure = "error" in outcome && { error: outcome.error };
   try {
     options.onRun?.({ controller: name, key, durationMs: clock.monotonicMs() - startMs, next: next.kind, ...failure });
@@ -104,6 +107,11 @@ async function runOnce(key: string, options: ControllerOptions, signal: AbortSig
     log?.error({ controller: name, key, err: messageOf(error) }, "metrics hook failed");
   }
   return next;
+}
+
+/** The object was changed or deleted during the run, as happens every day: that very change brings the next run. */
+function isOvertaken(error: unknown): boolean {
+  return isSlessError(error, "conflict") || isSlessError(error, "not_found");
 }
 
 async function outcomeOf(

@@ -48,6 +48,28 @@ describe("controller", () => {
     expect(most).toBe(3);
   });
 
+  it.each([
+    ["conflict", "debug"],
+    ["not_found", "debug"],
+    ["storage_unavailable", "warn"],
+  ] as const)("a run that ends with %s is logged as %s", async (code, level) => {
+    const logged: string[] = [];
+    const log = {
+      debug: () => logged.push("debug"),
+      warn: () => logged.push("warn"),
+      error: () => logged.push("error"),
+    };
+    const { controller } = start(
+      async () => {
+        throw new SlessError(code, { what: "Function/demo/f", cause: "x" });
+      },
+      { log },
+    );
+    controller.enqueue("demo/f");
+    await controller.idle();
+    expect(logged).toEqual([level]);
+  });
+
   it("a key that throws backs off alone, and starts anew after a success", async () => {
     const runs: ReconcileRun[] = [];
     let broken = true;
