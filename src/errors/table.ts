@@ -199,7 +199,7 @@ export const ERRORS = {
     status: 422,
     consequence: "retry",
     happened: "Secret {secret} opens no repository.",
-    remedy: "Give it the keys username and password, or token; ca.crt alone will do for a public one.",
+    remedy: "Set its keys username and password, or token; ca.crt alone will do for a public repository.",
   },
   address_refused: {
     status: 422,

@@ -4,6 +4,8 @@ export type ObjectId = string;
 export interface RefRequest {
   readonly branch?: string;
   readonly tag?: string;
+  /** The newest tag that is a version in this range, as npm writes ranges. */
+  readonly semver?: string;
   readonly commit?: string;
 }
 
@@ -37,12 +39,19 @@ export interface GitObjects {
 }
 
 /**
- * Reads one Git repository in place.
+ * Reads one Git repository in place, or a mirror of a remote one, whose `resolve` asks the server and fetches.
  *
  * @throws SlessError `repository_unreachable`, `repository_unsupported`, `object_missing`
  */
 export interface GitReader extends GitObjects {
-  /** Without a field: HEAD, whatever branch it names. @throws SlessError `ref_not_found`, `repository_empty` */
+  /** `resolve` asks a server over the network; whoever can do with an answer of a moment ago need not call it again. */
+  readonly asksServer?: boolean;
+  /**
+   * Without a field: HEAD, whatever branch it names.
+   *
+   * @throws SlessError `ref_not_found`, `repository_empty`, `semver_invalid`; of a remote repository also
+   *   `credentials_refused`, `credentials_missing`, `address_refused`, `repository_too_large`, `storage_unavailable`
+   */
   resolve(ref: RefRequest): Promise<Resolved>;
   /** A name as people write it: branch, tag, `HEAD`, `HEAD~1`, a (short) commit id. For the command line. */
   resolveExpression(expression: string): Promise<Resolved>;

@@ -1,13 +1,16 @@
 export { type EntryFault, type EntryName, entryFaults } from "./archive-entries.ts";
 export * from "./file-tree.ts";
 export * from "./find-git.ts";
+export { findGitDirectory, type GitDirectory } from "./git-directory.ts";
 export * from "./git-reader.ts";
 export * from "./ignore-rules.ts";
 export * from "./lfs-pointer.ts";
 export * from "./link-escapes.ts";
+export * from "./newest-tag.ts";
 export * from "./pack-archive.ts";
 export * from "./read-archive.ts";
 export * from "./read-trees-below.ts";
+export * from "./remote/index.ts";
 export * from "./source-digest.ts";
 export * from "./unpack-archive.ts";
 export * from "./watch-repository.ts";

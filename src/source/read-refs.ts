@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { type GitDirectory, textOf } from "./git-directory.ts";
 import type { ObjectId } from "./git-reader.ts";
@@ -39,6 +39,24 @@ export async function hasRefs(place: GitDirectory): Promise<boolean> {
   if ((await textOf(join(place.commonDir, "packed-refs")))?.includes(" refs/")) return true;
   const entries = await readdir(join(place.commonDir, "refs"), { recursive: true, withFileTypes: true });
   return entries.some((entry) => !entry.isDirectory() && !entry.name.endsWith(".lock"));
+}
+
+/** Names of all tags, without `refs/tags/`. @throws SlessError `repository_unreachable` */
+export async function tagNames(place: GitDirectory): Promise<string[]> {
+  const folder = join(place.commonDir, "refs", "tags");
+  return readable(place, async () => {
+    const loose = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unlessAbsent);
+    const names = (loose ?? [])
+      .filter((entry) => entry.isFile() && !entry.name.endsWith(".lock"))
+      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join("/"));
+    const packed = (await textOf(join(place.commonDir, "packed-refs"))) ?? "";
+    const ofPacked = [...packed.matchAll(/^[0-9a-f]{40,64} refs\/tags\/(\S+)$/gm)].map((match) => match[1]!);
+    return [...new Set([...names, ...ofPacked])];
+  });
+}
+
+function unlessAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
 }
 
 async function readValue(place: GitDirectory, file: string, name: string) {

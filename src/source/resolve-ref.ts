@@ -1,7 +1,8 @@
 import { SlessError } from "../errors/index.ts";
 import type { GitDirectory } from "./git-directory.ts";
 import type { ObjectId, RefRequest, Resolved } from "./git-reader.ts";
-import { hasRefs, readHead, readRef } from "./read-refs.ts";
+import { newestTag } from "./newest-tag.ts";
+import { hasRefs, readHead, readRef, tagNames } from "./read-refs.ts";
 import { isObjectId, isRefName, shownRef } from "./ref-name.ts";
 
 export interface GitObject {
@@ -15,14 +16,20 @@ export type ReadObject = (id: ObjectId) => Promise<GitObject | undefined>;
 const TAG_MAX_DEPTH = 10;
 
 /**
- * `GitReader.resolve` over any way to read objects. `commit` goes before `tag`, `tag` before `branch`.
+ * `GitReader.resolve` over any way to read objects. `commit` goes before `tag`, `tag` before
+ * `semver`, `semver` before `branch`.
  *
- * @throws SlessError `ref_not_found`, `repository_empty`, `repository_unreachable`, `object_missing`
+ * @throws SlessError `ref_not_found`, `semver_invalid`, `repository_empty`, `repository_unreachable`, `object_missing`
  */
 export async function resolveRef(place: GitDirectory, request: RefRequest, read: ReadObject): Promise<Resolved> {
-  const { branch, tag, commit } = request;
+  const { branch, tag, semver, commit } = request;
   if (commit !== undefined) return resolveCommit(place, commit, read);
   if (tag !== undefined) return resolveNamed(place, `refs/tags/${tag}`, tag, `tag ${shownRef(tag)}`, read);
+  if (semver !== undefined) {
+    const name = newestTag(await tagNames(place), semver);
+    if (name === undefined) return throwNotFound(place, `a tag in the range ${shownRef(semver)}`);
+    return resolveNamed(place, `refs/tags/${name}`, name, `tag ${shownRef(name)}`, read);
+  }
   if (branch !== undefined) {
     return resolveNamed(place, `refs/heads/${branch}`, branch, `branch ${shownRef(branch)}`, read);
   }

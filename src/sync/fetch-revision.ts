@@ -1,12 +1,16 @@
-import { durationMs, type ObjectOf, type RefSpec } from "../apis/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import { durationMs, type ObjectOf, type RepositorySpec } from "../apis/index.ts";
 import type { TimerClock } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
-import type { RefRequest } from "../source/index.ts";
-import { OK, type Outcome, type Run } from "./run.ts";
+import type { Resolved } from "../source/index.ts";
+import { DEFAULT_INTERVAL } from "./next-after.ts";
+import { isAskedFor, OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 import { closeOpened, type OpenRepository } from "./sync-memory.ts";
 
 const DEFAULT_TIMEOUT = "1m";
+/** Runs that live objects bring about can come one after the other; a server is not asked for each of them. */
+const ANSWER_GOOD_MS = 10_000;
 
 /** Opens the repository where it is not open yet, and asks which commit its ref names now. */
 export async function fetchRevision(run: Run, deps: SyncDeps): Promise<Outcome> {
@@ -14,8 +18,7 @@ export async function fetchRevision(run: Run, deps: SyncDeps): Promise<Outcome> 
   const { report, clock } = deps;
   const started = clock.monotonicMs();
   try {
-    const resolving = openGit(run, deps).then(({ git }) => git.resolve(refRequest(repository.spec.ref)));
-    run.resolved = await withinTimeout(resolving, repository, clock);
+    run.resolved = recentAnswer(run, clock) ?? (await withinTimeout(ask(run, deps), repository, clock));
   } catch (error) {
     // The reader may hold on to a repository that was moved away or replaced: the next run opens it anew.
     await closeOpened(memory);
@@ -28,21 +31,42 @@ export async function fetchRevision(run: Run, deps: SyncDeps): Promise<Outcome> 
   return OK;
 }
 
+async function ask(run: Run, deps: SyncDeps): Promise<Resolved> {
+  const { repository, memory } = run;
+  const opened = await openGit(run, deps);
+  const ref = { ...repository.spec.ref };
+  memory.isHinted = false;
+  const resolved = await opened.git.resolve(ref);
+  if (opened.git.asksServer) memory.answer = { opened, ref, resolved, atMs: deps.clock.monotonicMs() };
+  return resolved;
+}
+
+/** What the server said a moment ago, unless there is a reason to ask again. */
+function recentAnswer(run: Run, clock: TimerClock): Resolved | undefined {
+  const { memory, repository } = run;
+  const { answer, settled, opened, isHinted } = memory;
+  const { ref = {}, interval = DEFAULT_INTERVAL } = repository.spec;
+  if (!answer || answer.opened !== opened || opened.source !== sourceOf(repository.spec)) return undefined;
+  if (!settled || isHinted || isAskedFor(run) || !isDeepStrictEqual(answer.ref, { ...ref })) return undefined;
+  const goodMs = Math.min(ANSWER_GOOD_MS, durationMs(interval) / 2);
+  return clock.monotonicMs() - answer.atMs < goodMs ? answer.resolved : undefined;
+}
+
 export function keyIn({ metadata }: ObjectOf<"Repository">) {
   return { namespace: metadata.namespace, name: metadata.name };
 }
 
 async function openGit({ repository, memory }: Run, deps: SyncDeps): Promise<OpenRepository> {
-  const source = JSON.stringify([repository.spec.url, repository.spec.secretRef?.name]);
+  const source = sourceOf(repository.spec);
   if (memory.opened?.source === source) return memory.opened;
   await closeOpened(memory);
   memory.opened = { source, git: await deps.openGit(repository) };
   return memory.opened;
 }
 
-function refRequest(ref: RefSpec | undefined): RefRequest {
-  if (ref?.semver !== undefined) throw new SlessError("ref_unsupported", { field: "semver" });
-  return { ...ref };
+/** What decides which repository it is. */
+function sourceOf({ url, secretRef }: Pick<RepositorySpec, "url" | "secretRef">): string {
+  return JSON.stringify([url, secretRef?.name]);
 }
 
 async function withinTimeout<T>(work: Promise<T>, { spec }: ObjectOf<"Repository">, clock: TimerClock): Promise<T> {

@@ -2,7 +2,9 @@ import { durationMs, type ObjectOf } from "../apis/index.ts";
 import type { Next } from "../controller/index.ts";
 import type { Verdict } from "./verdict.ts";
 
-const DEFAULT_INTERVAL = "1m";
+export const DEFAULT_INTERVAL = "1m";
+
+const INTERVAL_MIN_MS = 1_000;
 
 /**
  * When a repository is looked at again without a hint: after its interval, sooner and with back-off when something may
@@ -16,6 +18,6 @@ export function nextAfter({ consequence }: Pick<Verdict, "consequence">, { spec 
       return { kind: "done" };
     case "waiting":
     case "done":
-      return { kind: "after", ms: durationMs(spec.interval ?? DEFAULT_INTERVAL) };
+      return { kind: "after", ms: Math.max(INTERVAL_MIN_MS, durationMs(spec.interval ?? DEFAULT_INTERVAL)) };
   }
 }

@@ -104,9 +104,12 @@ const GIT_ERRORS: ReadonlySet<ErrorCode> = new Set([
   "ref_not_found",
 ]);
 
+const CREDENTIAL_ERRORS: ReadonlySet<ErrorCode> = new Set(["credentials_refused", "credentials_missing"]);
+
 function toOutcome(error: unknown, reason: Reason, signal: AbortSignal): Outcome {
   if (signal.aborted) throw error;
   const told = isSlessError(error) ? error : new SlessError("internal", { cause: messageOf(error) }, { cause: error });
+  if (CREDENTIAL_ERRORS.has(told.code)) return { kind: "failed", reason: "AuthenticationFailed", error: told };
   return { kind: "failed", reason: GIT_ERRORS.has(told.code) ? "GitOperationFailed" : reason, error: told };
 }
 

@@ -49,6 +49,7 @@ export function isAskedFor({ repository }: Run): boolean {
 /** CamelCase reasons of the conditions (names that users of Flux know). */
 export type Reason =
   | "GitOperationFailed"
+  | "AuthenticationFailed"
   | "BuildFailed"
   | "ArtifactFailed"
   | "ReconciliationFailed"

@@ -60,7 +60,10 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
   });
 
   return {
-    hint: (key) => controller.enqueue(keyOf(key)),
+    hint(key) {
+      memory.hint(key);
+      controller.enqueue(keyOf(key));
+    },
     placeOf: (ref) => memory.placeOf(ref),
     idle: () => controller.idle(),
     async stop(timeoutMs) {

@@ -1,7 +1,7 @@
 import { keyOf, type ObjectKey, type ObjectRef } from "../apis/index.ts";
 import type { DesiredReader, KnownObjects } from "../desired/index.ts";
 import { createPlanner, type DesiredState, type Planner } from "../plan/index.ts";
-import type { GitReader } from "../source/index.ts";
+import type { GitReader, RefRequest, Resolved } from "../source/index.ts";
 import type { LiveObjects } from "./live-reads.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -28,9 +28,22 @@ export interface Inventory extends KnownObjects {
   readonly count: number;
 }
 
+/** Which commit a ref named when a server was asked. */
+export interface ServerAnswer {
+  readonly opened: OpenRepository;
+  readonly ref: RefRequest;
+  readonly resolved: Resolved;
+  /** Of the clock's monotonic time. */
+  readonly atMs: number;
+}
+
 export interface RepositoryMemory {
   readonly uid: string;
   opened: OpenRepository | undefined;
+  /** What a server said last. */
+  answer?: ServerAnswer;
+  /** Somebody said that there is something new: what a server said before does not count. */
+  isHinted?: boolean;
   readonly planner: Planner;
   /** Of the last revision that was read. */
   desired?: DesiredState;
@@ -58,6 +71,8 @@ export interface ManifestPlace {
 /** Per repository, what runs of this process learned. All of it can be lost at any time. */
 export interface SyncMemory {
   of(key: ObjectKey, uid: string): RepositoryMemory;
+  /** The next run of that repository asks its server, however short ago the last one did. */
+  hint(key: ObjectKey): void;
   /** Where an object's manifest stands in the revision that was read last; undefined when it is in none. */
   placeOf(ref: ObjectRef): ManifestPlace | undefined;
   /** Closes what is open; the next run begins anew. */
@@ -81,6 +96,10 @@ export function createSyncMemory(): SyncMemory {
       const memory: RepositoryMemory = { uid, planner: createPlanner(), opened: known?.opened, settled: undefined };
       memories.set(keyOf(key), memory);
       return memory;
+    },
+    hint(key) {
+      const known = memories.get(keyOf(key));
+      if (known) known.isHinted = true;
     },
     placeOf({ kind, namespace, name }) {
       for (const { desired } of memories.values()) {

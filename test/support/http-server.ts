@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
@@ -6,13 +7,16 @@ export interface RunningServer {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string;
   readonly port: number;
-  readonly server: Server;
+  readonly server: Server | TlsServer;
   /** Ends it with all of its connections, as a killed process does. */
   kill(): Promise<void>;
 }
 
 /** A real HTTP server on a free loopback port that goes when the test ends. */
-export async function httpServer(handler: RequestListener, server = createServer(handler)): Promise<RunningServer> {
+export async function httpServer(
+  handler: RequestListener,
+  server: Server | TlsServer = createServer(handler),
+): Promise<RunningServer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   async function kill(): Promise<void> {

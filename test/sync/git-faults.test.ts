@@ -198,11 +198,23 @@ describe("what Git can do to a sync", () => {
     expect((await world.status()).lastAppliedRevision).toBe(`next@sha1:${commit}`);
   });
 
-  it("a ref of a kind that this version does not know stalls with the way out", async () => {
-    const world = await syncWorld(functionFolder("hello"), { spec: { ref: { semver: ">=1.0.0" } } });
+  it("a range of versions follows the newest tag in it, and what is no range stalls with the way out", async () => {
+    const world = await syncWorld(functionFolder("hello"), { spec: { ref: { semver: "1.x" } } });
+    expect(await world.sync()).toEqual({ kind: "backOff" });
+    expect((await world.status()).conditions?.[0]?.message).toContain("a tag in the range 1.x");
+    for (const tag of ["v1.2.0", "1.10.0-rc.1", "2.0.0", "not-a-version"]) await world.git.git("tag", tag);
+    await world.sync();
+    const first = `v1.2.0@sha1:${world.git.head}`;
+    expect((await world.status()).lastAppliedRevision).toBe(first);
+    const next = await world.git.commit("next", { "functions/hello/handler.py": handler("next") });
+    await world.sync();
+    expect((await world.status()).lastAppliedRevision).toBe(first);
+    await world.git.git("tag", "--annotate", "--message=it", "v1.10.0");
+    await world.git.git("pack-refs", "--all");
+    await world.sync();
+    expect((await world.status()).lastAppliedRevision).toBe(`v1.10.0@sha1:${next}`);
+    await world.setSpec({ ref: { semver: "newest please" } });
     expect(await world.sync()).toEqual({ kind: "done" });
-    const conditions = (await world.status()).conditions;
-    expect(conditions?.map(({ type }) => type)).toEqual(["Ready", "Stalled"]);
-    expect(conditions?.[0]?.message).toContain("Use spec.ref.branch, tag or commit");
+    expect((await world.status()).conditions?.map(({ type }) => type)).toEqual(["Ready", "Stalled"]);
   });
 });

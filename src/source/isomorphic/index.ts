@@ -1,1 +1,2 @@
+export * from "./isomorphic-fetcher.ts";
 export * from "./isomorphic-reader.ts";

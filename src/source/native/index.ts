@@ -1,1 +1,2 @@
+export * from "./native-fetcher.ts";
 export * from "./native-reader.ts";
