@@ -133,6 +133,48 @@ it("a name is a branch, else a tag, else a branch that may come; 40 digits are a
   expect((await dev([], { cwd: repository.dir })).started?.repository.ref).toEqual({});
 });
 
+it("the work tree around a folder is followed, and saving is what is tried next", async () => {
+  const repository = await gitRepository({ "functions/a": "1" });
+  const stop = new AbortController();
+  const { started, stdout } = await dev(["--worktree", "functions"], {
+    cwd: repository.dir,
+    signal: stop.signal,
+    onOutput: (text) => text.includes("it is live") && stop.abort(),
+  });
+  expect(started).toMatchObject({ repository: { path: repository.dir, ref: {}, worktree: true, subPath: "" } });
+  expect(stdout).toContain("\nSave a file in . and it is live.\n");
+});
+
+it("a work tree without functions is told how to make one, which need not be committed", async () => {
+  const repository = await gitRepository({ a: "1" });
+  const stop = new AbortController();
+  const { stdout } = await dev(["--worktree", "."], {
+    cwd: repository.dir,
+    client: { ...client, list: async () => [] },
+    signal: stop.signal,
+    onOutput: (text) => text.includes("sless init") && stop.abort(),
+  });
+  expect(stdout).not.toContain("commit");
+});
+
+it.each([
+  [["--ref", "main"], "--ref"],
+  [["--repo", "."], "--repo"],
+  [["--example", "--ref", "main"], "--ref and --example"],
+])("a work tree and %j are refused together", async (others, told) => {
+  const repository = await gitRepository({ a: "1" });
+  const { code, stderr, started } = await dev(["--worktree", ".", ...others], { cwd: repository.dir });
+  expect({ code, started }).toEqual({ code: 2, started: undefined });
+  expect(stderr).toContain(`so ${told} cannot stand beside it`);
+});
+
+it("a bare repository has no work tree to follow", async () => {
+  const repository = await gitRepository({ a: "1" }, { bare: true });
+  const { code, stderr, started } = await dev(["--worktree", repository.dir], { cwd: await temporaryFolder() });
+  expect({ code, started }).toEqual({ code: 2, started: undefined });
+  expect(stderr).toContain("is bare");
+});
+
 it("without functions it is told how to make one", async () => {
   const repository = await gitRepository({ a: "1" });
   const stop = new AbortController();

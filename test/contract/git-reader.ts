@@ -9,7 +9,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 export type OpenReader = (repository: string) => Promise<GitReader>;
 
 /** What a repository may be that an adapter need not read, but must then refuse. */
-export type Unsupported = "worktree" | "alternates" | "sha256";
+type Form = "worktree" | "alternates" | "sha256";
+
+/** `bare`: what has no work tree. `damage`: the adapter has contents that the repository lost. */
+export type Unsupported = Form | "bare" | "damage";
 
 /** The rules of port GitReader. */
 export function gitReaderContract(
@@ -21,20 +24,21 @@ export function gitReaderContract(
     onTestFinished(() => reader.close());
     return reader;
   };
-  describe("resolving", () => resolving(opened));
+  const bare = it.skipIf(unsupported.includes("bare"));
+  describe("resolving", () => resolving(opened, bare));
   describe("expressions", () => expressions(opened));
   describe("merge bases", () => mergeBases(opened));
   describe("objects", () => objects(opened));
-  describe("damage", () => damage(opened));
-  describe("changes while a reader is open", () => changes(opened));
+  describe.skipIf(unsupported.includes("damage"))("damage", () => damage(opened));
+  describe("changes while a reader is open", () => changes(opened, bare));
   describe("forms of repositories", () => forms(opened, unsupported));
 }
 
 const failsWith = (code: ErrorCode, details: object = {}) =>
   expect.objectContaining({ code, details: expect.objectContaining(details) });
 
-function resolving(open: OpenReader): void {
-  it("without a request answers the branch that HEAD names, whatever it is called", async () => {
+function resolving(open: OpenReader, bare: typeof it.skip): void {
+  bare("without a request answers the branch that HEAD names, whatever it is called", async () => {
     const repository = await gitRepository({ a: "1" }, { branch: "trunk", bare: true });
     const reader = await open(repository.dir);
     expect(await reader.resolve({})).toEqual({
@@ -144,7 +148,7 @@ function resolving(open: OpenReader): void {
     await expect(reader.resolve({ branch: "x" })).rejects.toThrow(failsWith("ref_not_found", { ref: "branch x" }));
   });
 
-  it("tells an empty repository from a missing branch, and sees its first push", async () => {
+  bare("tells an empty repository from a missing branch, and sees its first push", async () => {
     const repository = await gitRepository({}, { bare: true });
     const reader = await open(repository.dir);
     await expect(reader.resolve({})).rejects.toThrow(failsWith("repository_empty"));
@@ -153,14 +157,14 @@ function resolving(open: OpenReader): void {
     expect(await reader.resolve({})).toMatchObject({ commit, name: "main" });
   });
 
-  it("says so when HEAD names a branch that is not there, though others are", async () => {
+  bare("says so when HEAD names a branch that is not there, though others are", async () => {
     const repository = await gitRepository({ a: "1" }, { bare: true });
     await repository.git("symbolic-ref", "HEAD", "refs/heads/master");
     const missing = failsWith("ref_not_found", { ref: expect.stringContaining("master") });
     await expect((await open(repository.dir)).resolve({})).rejects.toThrow(missing);
   });
 
-  it("follows a branch that was force-pushed", async () => {
+  bare("follows a branch that was force-pushed", async () => {
     const repository = await gitRepository({ a: "1" }, { bare: true });
     const reader = await open(repository.dir);
     await repository.commit("second", { a: "2" });
@@ -425,8 +429,8 @@ function damage(open: OpenReader): void {
   });
 }
 
-function changes(open: OpenReader): void {
-  it("new pushes are seen at once, as packs, loose objects and after gc", async () => {
+function changes(open: OpenReader, bare: typeof it.skip): void {
+  bare("new pushes are seen at once, as packs, loose objects and after gc", async () => {
     const repository = await gitRepository({ a: "0" }, { bare: true });
     await repository.git("config", "receive.unpackLimit", "1");
     const reader = await open(repository.dir);
@@ -438,7 +442,7 @@ function changes(open: OpenReader): void {
     }
   });
 
-  it("a repository that is pushed to and repacked is read whole every time", async () => {
+  bare("a repository that is pushed to and repacked is read whole every time", async () => {
     const repository = await gitRepository({ "a/n": "0", "b/n": "0" }, { bare: true });
     await repository.git("config", "receive.unpackLimit", "1");
     const reader = await open(repository.dir);
@@ -461,7 +465,7 @@ function changes(open: OpenReader): void {
     expect((await readEverything(reader)).get("a/n")).toBe("8");
   });
 
-  it("a repository that disappears is unreachable, not empty, and is read again when it is back", async () => {
+  bare("a repository that disappears is unreachable, not empty, and is read again when it is back", async () => {
     const repository = await gitRepository({ a: "1" }, { bare: true });
     const reader = await open(repository.dir);
     const { tree } = await reader.resolve({});
@@ -513,7 +517,7 @@ function forms(open: OpenReader, unsupported: readonly Unsupported[]): void {
     expect(await reader.mergeBase(head, head)).toBe(head);
   });
 
-  const make: Record<Unsupported, () => Promise<{ path: string; hash: string }>> = {
+  const make: Record<Form, () => Promise<{ path: string; hash: string }>> = {
     async worktree() {
       const repository = await gitRepository({ a: "0" });
       const path = join(await temporaryFolder(), "linked");
@@ -534,7 +538,7 @@ function forms(open: OpenReader, unsupported: readonly Unsupported[]): void {
   };
   it.each(Object.entries(make))("%s is read, or refused in clear words", async (form, made) => {
     const { path, hash } = await made();
-    if (unsupported.includes(form as Unsupported)) {
+    if (unsupported.includes(form as Form)) {
       await expect(open(path)).rejects.toThrow(failsWith("repository_unsupported", { url: path }));
       return;
     }

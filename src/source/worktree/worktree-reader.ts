@@ -64,7 +64,7 @@ export function openWorktreeReader({ worktree, repository }: WorktreeReaderOptio
 
   return {
     async resolve(ref) {
-      const isNamed = ref.branch !== undefined || ref.tag !== undefined || ref.commit !== undefined;
+      const isNamed = Object.values(ref).some((name) => name !== undefined);
       return isNamed ? repository.resolve(ref) : resolveHead();
     },
     resolveExpression: (expression) => repository.resolveExpression(expression),

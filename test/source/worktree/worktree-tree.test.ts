@@ -1,22 +1,10 @@
-import { copyFile, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Files, gitRepository, runGit } from "../../support/git-repository.ts";
+import { type Files, gitRepository } from "../../support/git-repository.ts";
 import { openedWorktree } from "./open-worktree.ts";
-
-/** The tree that git itself would commit, without a change to the repository. */
-async function treeOfGit(folder: string): Promise<string> {
-  const gitDir = await runGit(folder, "rev-parse", "--absolute-git-dir");
-  const kept = join(gitDir, "index.kept");
-  await copyFile(join(gitDir, "index"), kept);
-  try {
-    await runGit(folder, "-c", "advice.addEmbeddedRepo=false", "add", "--all");
-    return await runGit(folder, "write-tree");
-  } finally {
-    await copyFile(kept, join(gitDir, "index"));
-  }
-}
+import { treeOfGit } from "./tree-of-git.ts";
 
 async function treeOf(folder: string): Promise<string> {
   return (await (await openedWorktree(folder)).worktree.atRest()).tree;
@@ -60,7 +48,7 @@ function consistent(entries: readonly (readonly [string, Files[string]])[]): Fil
 const files = fc.array(fc.tuple(path, content), { maxLength: 12 });
 const ignores = fc.array(fc.tuple(ignorePath, ignoreFile), { maxLength: 2 });
 
-it("is the one that git would commit, whatever is edited, new, deleted, ignored or tracked though ignored", async () => {
+it("the tree is the one that git would commit, whatever is edited, new, deleted, ignored or tracked though ignored", async () => {
   const cases = fc.record({ committed: files, committedIgnores: ignores, edited: files, ignores });
   await fc.assert(
     fc.asyncProperty(cases, async ({ committed, committedIgnores, edited, ignores: newIgnores }) => {

@@ -1,0 +1,176 @@
+import { appendFile, mkdir, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { GitReader } from "../../../src/source/index.ts";
+import { watchWorktree } from "../../../src/source/worktree/index.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Files, gitRepository, runGit } from "../../support/git-repository.ts";
+import { openedWorktree } from "./open-worktree.ts";
+
+const NEVER = 3_600_000;
+
+/** A work tree that is watched; each hint is answered as sync does it, by resolving. */
+async function watched(files: Files, pollMs = NEVER) {
+  const repository = await gitRepository(files);
+  const { reader, worktree } = await openedWorktree(repository.dir);
+  const states: string[] = [];
+  const onHint = () =>
+    void reader.resolve({}).then(
+      ({ tree }) => states.push(tree),
+      () => states.push("failed"),
+    );
+  const watching = await watchWorktree({ worktree, onHint, pollMs });
+  onTestFinished(() => watching.close());
+  await eventually(
+    "the first hint",
+    () => states.length,
+    (count) => count === 1,
+  );
+  states.length = 0;
+  const hintAfter = async (what: string, change: () => Promise<unknown>) => {
+    const before = states.length;
+    await change();
+    await eventually(
+      what,
+      () => states.length,
+      (count) => count > before,
+      5_000,
+    );
+  };
+  const at = (path: string) => join(repository.dir, path);
+  return { repository, reader, states, hintAfter, at, close: watching.close };
+}
+
+/** Texts of a folder's files by their names, in the work tree's present state. */
+async function contentsBelow(reader: GitReader, folder: string): Promise<Record<string, string>> {
+  const { tree } = await reader.resolve({});
+  const { id } = (await reader.trees([tree])).get(tree)!.find(({ name }) => name === folder)!;
+  const entries = (await reader.trees([id])).get(id)!;
+  const blobs = await reader.blobs(entries.map((entry) => entry.id));
+  return Object.fromEntries(entries.map((entry) => [entry.name, Buffer.from(blobs.get(entry.id)!).toString()]));
+}
+
+/** How editors save `f.py` in a folder; each ends with the text "new". */
+const SAVES: Record<string, (folder: string) => Promise<void>> = {
+  async "in place"(folder) {
+    await writeFile(join(folder, "f.py"), "new");
+  },
+  async "in place, in two writes"(folder) {
+    await writeFile(join(folder, "f.py"), "n");
+    await appendFile(join(folder, "f.py"), "ew");
+  },
+  async "as vim does, with 4913, a swap file and a backup"(folder) {
+    await writeFile(join(folder, ".f.py.swp"), "swap");
+    await writeFile(join(folder, "4913"), "");
+    await unlink(join(folder, "4913"));
+    await rename(join(folder, "f.py"), join(folder, "f.py~"));
+    await writeFile(join(folder, "f.py"), "new");
+    await unlink(join(folder, "f.py~"));
+    await unlink(join(folder, ".f.py.swp"));
+  },
+  async "as JetBrains does, by two renames"(folder) {
+    await writeFile(join(folder, "f.py___jb_tmp___"), "new");
+    await rename(join(folder, "f.py"), join(folder, "f.py___jb_old___"));
+    await rename(join(folder, "f.py___jb_tmp___"), join(folder, "f.py"));
+    await unlink(join(folder, "f.py___jb_old___"));
+  },
+  async "as Emacs does, with an auto-save and a backup that stays"(folder) {
+    await writeFile(join(folder, "#f.py#"), "ne");
+    await rename(join(folder, "f.py"), join(folder, "f.py~"));
+    await writeFile(join(folder, "f.py"), "new");
+    await unlink(join(folder, "#f.py#"));
+  },
+  async "by an atomic rename over it"(folder) {
+    await writeFile(join(folder, ".goutputstream-X1"), "new");
+    await rename(join(folder, ".goutputstream-X1"), join(folder, "f.py"));
+  },
+  async "by deleting and writing it"(folder) {
+    await unlink(join(folder, "f.py"));
+    await writeFile(join(folder, "f.py"), "new");
+  },
+};
+
+describe("saving a file", () => {
+  it.each(Object.entries(SAVES))("%s ends in that state, with at most one more on the way", async (_, save) => {
+    const { reader, states, at } = await watched({ "fn/f.py": "old", "fn/g.py": "other" });
+    await save(at("fn"));
+    const latest = async () => contentsBelow(reader, "fn");
+    const saved = { "f.py": "new", "g.py": "other" };
+    await eventually("the new state", latest, (files) => isDeepStrictEqual(files, saved));
+    await eventually(
+      "its hint",
+      () => states.length,
+      (count) => count > 0,
+    );
+    expect(states.length).toBeLessThanOrEqual(2);
+  });
+});
+
+it("new, moved and deleted files and folders hint, by events alone", async () => {
+  const { at, hintAfter } = await watched({ a: "1", "d/x": "1" });
+  await hintAfter("a new file", () => writeFile(at("b"), "1"));
+  await hintAfter("a new folder", () =>
+    mkdir(at("new/inner"), { recursive: true }).then(() => writeFile(at("new/inner/f"), "1")),
+  );
+  await hintAfter("a file in the new folder", () => writeFile(at("new/inner/g"), "1"));
+  await hintAfter("a moved folder", () => rename(at("new"), at("moved")));
+  await hintAfter("a file in the moved folder", () => writeFile(at("moved/inner/f"), "2"));
+  await hintAfter("a deleted file", () => rm(at("a")));
+  await hintAfter("a deleted folder", () => rm(at("moved"), { recursive: true }));
+});
+
+it("what git ignores makes no hint, until it is not ignored any more", async () => {
+  const { at, states, hintAfter } = await watched({ ".gitignore": "node_modules/\n*.log\n", a: "1" });
+  await mkdir(at("node_modules/x"), { recursive: true });
+  await writeFile(at("node_modules/x/index.js"), "1");
+  await writeFile(at("debug.log"), "1");
+  await hintAfter("an edit", () => writeFile(at("a"), "2"));
+  expect(states).toHaveLength(1);
+  await hintAfter("another ignore file", () => writeFile(at(".gitignore"), "*.log\n"));
+  await hintAfter("a file that was ignored", () => writeFile(at("node_modules/x/index.js"), "2"));
+});
+
+it("what nobody tells is seen by looking: a file that git tracks though it ignores it", async () => {
+  const { repository, at, hintAfter } = await watched({ ".gitignore": "*.log\n" }, 30);
+  await writeFile(at("kept.log"), "1");
+  await hintAfter("the file is added", () => repository.git("add", "--force", "kept.log"));
+});
+
+it("a checkout that changes 1,000 files ends in exactly that state, with few on the way", async () => {
+  const files = (text: string) =>
+    Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`d${n % 50}/f${n}`, `${text} ${n}`]));
+  const { repository, states, reader } = await watched({ base: "1" });
+  await repository.git("checkout", "--quiet", "-b", "many");
+  await repository.commit("many", files("one"));
+  await repository.commit("more", files("two"));
+  for (const target of ["main", "many", "many~1", "main", "many"]) {
+    const tree = await repository.git("rev-parse", `${target}^{tree}`);
+    states.length = 0;
+    await repository.git("checkout", "--quiet", "--detach", target);
+    await eventually(
+      `the tree of ${target}`,
+      () => states.at(-1),
+      (state) => state === tree,
+    );
+    expect(states.length).toBeLessThanOrEqual(2);
+  }
+  expect((await reader.resolve({})).revision).toBe(`sha1:${await runGit(repository.dir, "rev-parse", "HEAD")}`);
+});
+
+it("a folder that goes and comes back hints, and is watched again", async () => {
+  const { repository, at, states, hintAfter } = await watched({ a: "1" }, 30);
+  await hintAfter("gone", () => rename(repository.dir, `${repository.dir}.away`));
+  expect(states.at(-1)).toBe("failed");
+  await hintAfter("back", () => rename(`${repository.dir}.away`, repository.dir));
+  await hintAfter("an edit", () => writeFile(at("a"), "2"));
+});
+
+it("after closing there are no hints", async () => {
+  const first = await watched({ a: "1" }, 20);
+  await first.close();
+  await writeFile(first.at("a"), "2");
+  const second = await watched({ a: "1" }, 20);
+  await second.hintAfter("an edit", () => writeFile(second.at("a"), "2"));
+  expect(first.states).toEqual([]);
+});
