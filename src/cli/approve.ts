@@ -9,7 +9,7 @@ interface ApproveOptions {
 export const approve: Verb<ApproveOptions> = {
   name: "approve",
   summary: "Approve the deletions that a repository's guard holds",
-  arguments: [{ name: "<repository>", description: "name of the repository" }],
+  arguments: [{ name: "<repository>", description: "name of the repository", completes: ["repositories"] }],
   options: [{ flags: "-y, --yes", description: "do not ask" }, ...CLIENT_OPTIONS],
   examples: [
     { line: "sless approve example", does: "list what is held, ask, approve exactly that" },

@@ -3,23 +3,31 @@ import type { AnyObject, Condition, Diagnostic, RepositoryStatus } from "../apis
 import { SlessError } from "../errors/index.ts";
 import { say } from "./io.ts";
 import { kindAndName } from "./kind-names.ts";
+import { serialized } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine, tableLines } from "./table.ts";
 import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
 
-export const describe: Verb = {
+interface DescribeOptions {
+  readonly output?: "json" | "yaml";
+}
+
+export const describe: Verb<DescribeOptions> = {
   name: "describe",
   summary: "Show all of one object: what is wanted, what is, and why",
   arguments: [
-    { name: "<kind>", description: "kind, or kind/name" },
-    { name: "[name]", description: "name" },
+    { name: "<kind>", description: "kind, or kind/name", completes: "kind" },
+    { name: "[name]", description: "name", completes: "name" },
   ],
-  options: CLIENT_OPTIONS,
+  options: [
+    { flags: "-o, --output <form>", description: "the whole object instead", choices: ["json", "yaml"] },
+    ...CLIENT_OPTIONS,
+  ],
   examples: [
     { line: "sless describe function hello", does: "why is it not ready?" },
     { line: "sless describe repo/example", does: "faults and held deletions of the last sync" },
   ],
-  async run(args, _options, { io, settings, style, client }) {
+  async run(args, { output }, { io, settings, style, client }) {
     const { named, name } = kindAndName(args, "describe");
     if (name === undefined)
       throw new SlessError("usage_invalid", {
@@ -27,7 +35,8 @@ export const describe: Verb = {
         verb: "describe",
       });
     const object = await client().getObject(named.plural, name, { namespace: settings.namespace });
-    for (const line of descriptionLines(object, style)) say(io.stdout, line);
+    if (output) io.stdout.write(serialized(object, output));
+    else for (const line of descriptionLines(object, style)) say(io.stdout, line);
     return 0;
   },
 };

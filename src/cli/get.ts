@@ -14,8 +14,8 @@ export const get: Verb<GetOptions> = {
   name: "get",
   summary: "List objects of a kind, or show one",
   arguments: [
-    { name: "<kind>", description: `${KIND_WORDS.join(", ")}; singular and short names too` },
-    { name: "[name]", description: "only this one" },
+    { name: "<kind>", description: `${KIND_WORDS.join(", ")}; singular and short names too`, completes: "kind" },
+    { name: "[name]", description: "only this one", completes: "name" },
   ],
   options: [OUTPUT_OPTION, ...CLIENT_OPTIONS],
   examples: [

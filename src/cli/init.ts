@@ -20,8 +20,16 @@ export const init: Verb<InitOptions> = {
   summary: "Write the folder of a new function, with an http trigger",
   arguments: [{ name: "[name]", description: "name of the function" }],
   options: [
-    { flags: "-r, --runtime [runtime]", description: "python3.11, nodejs20, go1.23, …; without a value: list them" },
-    { flags: "--into <folder>", description: "folder that the new one is made in", fallback: "functions" },
+    {
+      flags: "-r, --runtime [runtime]",
+      description: "python3.11, nodejs20, go1.23, …; without a value: list them",
+      completes: "runtime",
+    },
+    {
+      flags: "--into <folder>",
+      description: "folder that the new one is made in",
+      fallback: "functions",
+    },
   ],
   examples: [
     { line: "sless init hello --runtime python3.11", does: "writes functions/hello/" },

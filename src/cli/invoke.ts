@@ -18,7 +18,7 @@ const PAYLOAD_MAX_BYTES = 64 * 1024 * 1024;
 export const invoke: Verb<InvokeOptions> = {
   name: "invoke",
   summary: "Call a function or service and print its answer",
-  arguments: [{ name: "<name>", description: "name, or kind/name" }],
+  arguments: [{ name: "<name>", description: "name, or kind/name", completes: ["functions", "services"] }],
   options: [
     { flags: "-d, --data <payload>", description: "the event: text, @file or - for stdin" },
     { flags: "-H, --header <header>", description: "a header, name: value; may be repeated", repeated: true },

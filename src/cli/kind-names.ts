@@ -27,7 +27,8 @@ const BY_WORD = new Map<string, NamedKind>(
   (Object.keys(KINDS) as Kind[]).flatMap((kind) => {
     const named = { kind, plural: PLURAL_OF[kind], singular: SINGULAR_OF[kind] };
     const { plural, singular, shortNames } = KINDS[kind];
-    const words = [kind, plural, singular, ...shortNames, named.plural, named.singular];
+    const short = shortNames.flatMap((name) => [name, `${name}s`]);
+    const words = [kind, plural, singular, ...short, named.plural, named.singular];
     return words.map((word): [string, NamedKind] => [word.toLowerCase(), named]);
   }),
 );
@@ -43,6 +44,16 @@ export function kindNamed(word: string, verb: string): NamedKind {
   const near = nearestName(word, [...BY_WORD.keys()]);
   const known = near ? `did you mean ${near}?` : `known: ${KIND_WORDS.join(", ")}`;
   throw new SlessError("usage_invalid", { cause: `"${word}" is no kind; ${known}`, verb });
+}
+
+/** The word names this very kind. */
+export function isKindWord(word: string, kind: Kind): boolean {
+  return BY_WORD.get(word.toLowerCase())?.kind === kind;
+}
+
+/** The plural of a kind's word; undefined for what is none. */
+export function pluralOf(word: string): Plural | undefined {
+  return BY_WORD.get(word.toLowerCase())?.plural;
 }
 
 /** `function hello`, `function/hello` or, without a name, `functions` alone; more is a fault. */

@@ -14,7 +14,9 @@ export const logs: Verb<LogsOptions> = {
   name: "logs",
   endsOnSignal: true,
   summary: "Show what a function, service or job printed, or its build",
-  arguments: [{ name: "<name>", description: "name, or kind/name (job/report)" }],
+  arguments: [
+    { name: "<name>", description: "name, or kind/name (job/report)", completes: ["functions", "services", "jobs"] },
+  ],
   options: [
     { flags: "-f, --follow", description: "go on as more is printed" },
     { flags: "--build", description: "output of the last build instead" },

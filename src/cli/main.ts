@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { isColorAllowed, readSettings, type SettingFlags } from "../config/index.ts";
 import type { SlessClient } from "../server/client.ts";
+import { complete } from "./complete.ts";
 import { errorLines } from "./error-lines.ts";
 import { type Io, say } from "./io.ts";
 import { createProgram } from "./program.ts";
@@ -19,7 +20,7 @@ const INTERRUPTED = 130;
  */
 export async function main(argv: readonly string[], io: Io, deps: CliDeps): Promise<number> {
   let code = 0;
-  const program = createProgram(VERBS, io, async (verb, args, options) => {
+  const program = createProgram([...VERBS, complete], io, async (verb, args, options) => {
     code = await runVerb(verb, args, options, io, deps);
   });
   try {

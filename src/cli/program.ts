@@ -21,7 +21,10 @@ export function createProgram(verbs: readonly Verb[], io: Io, run: RunVerb): Com
       getErrHasColors: () => false,
     })
     .showHelpAfterError("See `sless --help`.");
-  for (const verb of verbs) parentOf(verb, program).addCommand(toCommand(verb, run).copyInheritedSettings(program));
+  for (const verb of verbs) {
+    const command = toCommand(verb, run).copyInheritedSettings(program);
+    parentOf(verb, program).addCommand(command, { hidden: verb.hidden ?? false });
+  }
   return program;
 }
 

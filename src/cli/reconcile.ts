@@ -3,10 +3,10 @@ import { DURATION_PATTERN, durationMs, findCondition, isTrue, type ObjectOf } fr
 import { SlessError } from "../errors/index.ts";
 import { diagnosticLines } from "./describe.ts";
 import { type Io, say } from "./io.ts";
-import { kindAndName } from "./kind-names.ts";
+import { requiredRepository } from "./repository-argument.ts";
 import type { Style } from "./style.ts";
 import { oneLine, shortRevision } from "./table.ts";
-import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
+import { CLIENT_OPTIONS, REPOSITORY_ARGUMENTS, type Verb, type VerbContext } from "./verb.ts";
 
 interface ReconcileOptions {
   readonly timeout: string;
@@ -17,19 +17,14 @@ const POLL_MS = 200;
 export const reconcile: Verb<ReconcileOptions> = {
   name: "reconcile",
   summary: "Sync a repository now, and show how it ended",
-  arguments: [
-    { name: "<kind>", description: "repository, or repository/name" },
-    { name: "[name]", description: "name of the repository" },
-  ],
+  arguments: REPOSITORY_ARGUMENTS,
   options: [
     { flags: "--timeout <duration>", description: "how long to wait for the end", fallback: "1m" },
     ...CLIENT_OPTIONS,
   ],
   examples: [{ line: "sless reconcile repository example", does: "exit code 0 ready, 1 not ready" }],
   async run(args, { timeout }, context) {
-    const { named, name } = kindAndName(args, "reconcile");
-    if (named.kind !== "Repository" || name === undefined)
-      throw new SlessError("usage_invalid", { cause: "reconcile is for one repository, by name", verb: "reconcile" });
+    const name = requiredRepository(args, "reconcile");
     const deadline = performance.now() + millisecondsOf(timeout);
     const { namespace } = context.settings;
     const { requested_at: requested } = await context.client().reconcile(name, { namespace });

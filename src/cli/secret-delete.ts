@@ -5,7 +5,7 @@ export const secretDelete: Verb = {
   name: "secret delete",
   summary: "Delete a secret, or keys of it",
   arguments: [
-    { name: "<name>", description: "name of the secret" },
+    { name: "<name>", description: "name of the secret", completes: "secret" },
     { name: "[keys...]", description: "only these keys" },
   ],
   options: CLIENT_OPTIONS,

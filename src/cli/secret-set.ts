@@ -15,7 +15,7 @@ export const secretSet: Verb<SetOptions> = {
   name: VERB,
   summary: "Write keys of a secret; functions that use it are restarted",
   arguments: [
-    { name: "<name>", description: "name of the secret" },
+    { name: "<name>", description: "name of the secret", completes: "secret" },
     { name: "<values...>", description: "key=value, key=@file or key=- for stdin" },
   ],
   options: [{ flags: "--replace", description: "remove the keys that are not named" }, ...CLIENT_OPTIONS],

@@ -1,6 +1,6 @@
 import type { SettingFlags, Settings } from "../config/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
-import type { ClientOptions, SlessClient } from "../server/client.ts";
+import type { ClientOptions, Plural, SlessClient } from "../server/client.ts";
 import type { GitReader } from "../source/index.ts";
 import type { StartEmbedded } from "./embedded-app.ts";
 import type { Io } from "./io.ts";
@@ -29,6 +29,9 @@ export interface VerbContext {
   client(): SlessClient;
 }
 
+/** What a shell may fill in: names are asked of the server. A list of kinds stands for their names. */
+export type Completes = "kind" | "name" | "runtime" | "secret" | "shell" | readonly Plural[];
+
 export interface OptionRow {
   /** As commander writes it: `-o, --output <format>`. */
   readonly flags: string;
@@ -41,12 +44,14 @@ export interface OptionRow {
   readonly required?: boolean;
   /** The value is a setting and stands above its variable. */
   readonly setting?: keyof SettingFlags;
+  readonly completes?: Completes;
 }
 
 export interface ArgumentRow {
   /** `<name>` must, `[name]` may be given. */
   readonly name: string;
   readonly description: string;
+  readonly completes?: Completes;
 }
 
 export interface Example {
@@ -67,6 +72,8 @@ export interface Verb<Options extends object = object> {
   readonly examples: readonly Example[];
   /** The verb ends by itself when `io.signal` aborts; any other is left where it stands. */
   readonly endsOnSignal?: true;
+  /** Not for people: no help lists it. */
+  readonly hidden?: true;
   run(args: readonly string[], options: Options, context: VerbContext): Promise<number>;
 }
 
@@ -89,3 +96,13 @@ export const CLIENT_OPTIONS: readonly OptionRow[] = [
   },
   { flags: "--token <token>", description: "bearer token (better: SLESS_API_TOKEN)", setting: "token" },
 ];
+
+/** `repository example`, `repo/example` or just `example`. */
+export const REPOSITORY_ARGUMENTS: readonly ArgumentRow[] = [
+  { name: "<repository>", description: "name, repository/name, or the word repository", completes: ["repositories"] },
+  { name: "[name]", description: "name after that word", completes: "name" },
+];
+export const OPTIONAL_REPOSITORY_ARGUMENTS: readonly ArgumentRow[] = REPOSITORY_ARGUMENTS.map((row) => ({
+  ...row,
+  name: row.name.replace("<repository>", "[repository]"),
+}));

@@ -1,6 +1,10 @@
 import { approve } from "./approve.ts";
+import { completion } from "./completion.ts";
+import { deleteVerb } from "./delete.ts";
 import { describe } from "./describe.ts";
 import { dev } from "./dev.ts";
+import { diff } from "./diff.ts";
+import { events } from "./events.ts";
 import { get } from "./get.ts";
 import { init } from "./init.ts";
 import { invoke } from "./invoke.ts";
@@ -10,6 +14,8 @@ import { reconcile } from "./reconcile.ts";
 import { secretDelete } from "./secret-delete.ts";
 import { secretList } from "./secret-list.ts";
 import { secretSet } from "./secret-set.ts";
+import { resume, suspend } from "./suspend.ts";
+import { tree } from "./tree.ts";
 import type { Verb } from "./verb.ts";
 import { version } from "./version.ts";
 
@@ -18,14 +24,21 @@ export const VERBS: readonly Verb[] = [
   dev,
   init,
   plan,
+  diff,
   get,
   describe,
+  tree,
+  events,
   reconcile,
+  suspend,
+  resume,
   approve,
   logs,
   invoke,
+  deleteVerb,
   secretSet,
   secretList,
   secretDelete,
+  completion,
   version,
 ];

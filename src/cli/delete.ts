@@ -1,0 +1,44 @@
+import { SlessError } from "../errors/index.ts";
+import { say } from "./io.ts";
+import { kindAndName, type NamedKind } from "./kind-names.ts";
+import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+
+export const deleteVerb: Verb = {
+  name: "delete",
+  summary: "Delete objects; one of a repository is deleted there, by a push",
+  arguments: [
+    { name: "<kind>", description: "kind, or kind/name", completes: "kind" },
+    { name: "[names...]", description: "names, or more of kind/name", completes: "name" },
+  ],
+  options: CLIENT_OPTIONS,
+  examples: [
+    { line: "sless delete function hello", does: "it ends; calls in flight may end within their limit" },
+    { line: "sless delete job/report trigger/nightly", does: "a running job is cancelled" },
+    { line: "sless delete repository example", does: "its objects stay, unless its deletionPolicy is Delete" },
+  ],
+  async run(args, _options, { io, settings, client }) {
+    const { namespace } = settings;
+    // All of the line is understood before anything is deleted.
+    for (const { named, name } of objectsOf(args)) {
+      await client().delete(named.plural, name, { namespace });
+      say(io.stdout, `${named.singular}/${name} deleted`);
+    }
+    return 0;
+  },
+};
+
+/** `function a b` or `function/a trigger/b`. @throws SlessError `usage_invalid` */
+function objectsOf(words: readonly string[]): { named: NamedKind; name: string }[] {
+  const [kind = "", ...names] = words;
+  const pairs = kind.includes("/") ? words.map((word) => [word]) : names.map((name) => [kind, name]);
+  if (pairs.length === 0) throw needsName(kindAndName(words, "delete").named.singular);
+  return pairs.map((pair) => {
+    const { named, name } = kindAndName(pair, "delete");
+    if (name === undefined) throw needsName(named.singular);
+    return { named, name };
+  });
+}
+
+function needsName(singular: string): SlessError {
+  return new SlessError("usage_invalid", { cause: `delete needs the name of a ${singular}`, verb: "delete" });
+}
