@@ -1,5 +1,6 @@
 import type { ObjectKey } from "../apis/index.ts";
 import type { ProgressEvent } from "../report/index.ts";
+import { repeatedFailures } from "./repeated-failures.ts";
 import { shortRevision } from "./table.ts";
 
 /** A step that ended, with its milliseconds. */
@@ -51,6 +52,7 @@ export function progressChains(nowMs: () => number): ProgressChains {
   const pushes = new Map<string, Push>();
   /** Objects that wait for their first step of a push. */
   const awaited = new Map<string, Push>();
+  const failures = repeatedFailures(nowMs);
 
   function chainOf(object: Named, push?: Push): Chain {
     const key = keyOf(object);
@@ -75,6 +77,31 @@ export function progressChains(nowMs: () => number): ProgressChains {
     return [{ kind: "chain", title, steps, end: how }];
   }
 
+  /** A replica that crashed and runs again is told once, not at every turn of a circle. */
+  function serving({ object, url, durationMs }: Extract<ProgressEvent, { step: "serving" }>): Shown[] {
+    step(object, "serving", durationMs);
+    const isRestart = chainOf(object).steps.length === 1;
+    const shown = end(object, { kind: "good", detail: url });
+    return isRestart && failures.isRepeating(keyOf(object)) ? [] : shown;
+  }
+
+  function failed({ object, reason, message }: Extract<ProgressEvent, { step: "failed" }>): Shown[] {
+    const shown = end(object, { kind: "failed", reason, message });
+    // The first line says what it is; paths and times of the tail differ from try to try.
+    const text = `${reason} ${message.split("\n", 1)[0]}`;
+    const times = object.kind === "Repository" ? "new" : failures.failed(keyOf(object), text);
+    if (times === "again")
+      return [{ kind: "note", text: `${object.name} fails again as above; told no more till it changes` }];
+    return times === "new" ? shown : [];
+  }
+
+  function deleted({ object }: Extract<ProgressEvent, { step: "deleted" }>): Shown[] {
+    chains.delete(keyOf(object));
+    awaited.delete(keyOf(object));
+    failures.forget(keyOf(object));
+    return [{ kind: "note", text: `deleted ${object.kind} ${object.name}` }];
+  }
+
   function planned(event: Extract<ProgressEvent, { step: "planned" }>): Shown[] {
     const push = pushes.get(keyOf(event.repository)) ?? { steps: [], changes: [] };
     const steps = [...push.steps, { name: "planned", durationMs: event.durationMs }];
@@ -83,6 +110,7 @@ export function progressChains(nowMs: () => number): ProgressChains {
     for (const ref of event.changes.flatMap(writtenWorkload)) {
       awaited.set(ref, next);
       chains.delete(ref);
+      failures.forget(ref);
     }
     return [];
   }
@@ -111,15 +139,14 @@ export function progressChains(nowMs: () => number): ProgressChains {
       case "built":
         return step(event.object, "built", event.durationMs);
       case "serving":
-        step(event.object, "serving", event.durationMs);
-        return end(event.object, { kind: "good", detail: event.url });
+        return serving(event);
       case "finished":
         step(event.object, event.phase.toLowerCase(), event.durationMs);
         return end(event.object, endOfJob(event.phase, event.message));
       case "deleted":
-        return [{ kind: "note", text: `deleted ${event.object.kind} ${event.object.name}` }];
+        return deleted(event);
       case "failed":
-        return end(event.object, { kind: "failed", reason: event.reason, message: event.message });
+        return failed(event);
       case "notice":
         return [{ kind: "note", text: event.message }];
     }

@@ -83,6 +83,43 @@ it("a failure shows how far it came, the reason and all lines of the message", (
   `);
 });
 
+const crashed: ProgressEvent = { step: "failed", object: hello, reason: "CrashLoopBackOff", message: "It crashes." };
+const again = "hello fails again as above; told no more till it changes\n";
+
+it("what goes round in a circle is told once, and again when it was changed", () => {
+  const { progress, text } = screen();
+  for (const event of [crashed, serving, crashed, serving, crashed, serving]) progress.report(event);
+  const once = `hello  ✗ CrashLoopBackOff\n    It crashes.\nhello  serving 1.2s  http://a/fn/default/hello\n${again}`;
+  expect(text()).toBe(once);
+  for (const event of [...push, stored, built, crashed]) progress.report(event);
+  expect(text().slice(once.length)).toContain("built 12ms ✗ CrashLoopBackOff");
+});
+
+it("a build that fails at every try is told once, whatever its last lines, and its success is", () => {
+  const { progress, text } = screen();
+  for (const time of [1, 2, 3])
+    progress.report({ step: "failed", object: hello, reason: "BuildFailed", message: `npm failed.\nlog ${time}` });
+  expect(text()).toBe(`hello  ✗ BuildFailed\n    npm failed.\n    log 1\n${again}`);
+  for (const event of [built, serving]) progress.report(event);
+  expect(text()).toContain("hello  built 12ms → serving 1.2s");
+});
+
+it("a failure of yesterday is told again today", () => {
+  const { progress, text, passMinutes } = screen();
+  for (let day = 0; day < 3; day += 1) {
+    progress.report(crashed);
+    passMinutes(24 * 60);
+  }
+  expect(text().match(/It crashes/g)).toHaveLength(3);
+});
+
+it("what was deleted is waited for no more", () => {
+  const { progress, text } = screen();
+  for (const event of [...push, stored, { step: "deleted", object: hello } as const]) progress.report(event);
+  progress.remind();
+  expect(text()).toBe("deleted Function hello\n");
+});
+
 it("a failed repository is told by its name", () => {
   const { progress, text } = screen();
   progress.report({
