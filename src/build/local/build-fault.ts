@@ -16,11 +16,15 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
 export class BuildFault extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
+  /** What happened, without what to do about it: for the log of a build, which has no workload's name to tell. */
+  readonly happened: string;
   readonly tail: string;
 
   constructor(code: ErrorCode, details: ErrorDetails, options: { tail?: string; cause?: unknown } = {}) {
-    super(new SlessError(code, details).message, { cause: options.cause });
+    const { message, happened } = new SlessError(code, details);
+    super(message, { cause: options.cause });
     this.name = "BuildFault";
+    this.happened = happened;
     this.code = code;
     this.details = details;
     this.tail = options.tail ?? "";

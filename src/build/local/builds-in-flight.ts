@@ -92,7 +92,7 @@ async function runBuild(
     if (!signal.aborted) {
       const fault = toBuildFault(error);
       failures.add(failureId(key, fault.code === "source_missing" ? request.entrypoint : undefined), fault);
-      await log.append(Buffer.from(`sless: ${fault.message}\n`));
+      await log.append(Buffer.from(`sless: ${fault.happened}\n`));
     }
   }
   await logs.end(key);

@@ -61,8 +61,12 @@ describe("the local builder", () => {
     const test = await openLocalBuilder({
       runtime: { build: { command: ["sh", "-c", "echo handler.txt:3: oops >&2; exit 2"] } },
     });
-    const failed = await untilFailed(test, await requestOf(test, { "handler.txt": "x" }));
+    const request = await requestOf(test, { "handler.txt": "x" });
+    const failed = await untilFailed(test, request);
     expect(failed).toMatchObject({ reason: "BuildFailed", message: expect.stringContaining("handler.txt:3: oops") });
+    const log = await buildLog(test, request.workload, false);
+    expect(log).toMatch(/handler\.txt:3: oops\nsless: The build failed: .*\.\n$/);
+    expect(log).not.toContain("{");
   });
 
   it("has its images again after a restart, as they were", async () => {
