@@ -21,6 +21,7 @@ import { openDataFolder } from "./data-folder.ts";
 import { type LocalRepository, localRepository } from "./local-repository.ts";
 import { createLogger } from "./logger.ts";
 import { namespaceFiles } from "./namespace-files.ts";
+import { repositoryUrlFault } from "./repository-url-fault.ts";
 import { secretFiles } from "./secret-files.ts";
 import { isSettled } from "./settled.ts";
 
@@ -110,6 +111,7 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     events,
     report,
     placeOf: (ref) => placeOf(ref),
+    repositoryUrlFault,
     whoami: () => ({ subject: "local", namespace: options.repository.namespace, authentication: "none" }),
     gateway,
     approveDeletions: (repository, deletions) =>

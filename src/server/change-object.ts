@@ -1,7 +1,7 @@
-import { type AnyObject, type ObjectKey, type ObjectOf, ownerUidOf, refOf, refText } from "../apis/index.ts";
+import { type AnyObject, type Kind, type ObjectKey, type ObjectOf, ownerUidOf, refOf, refText } from "../apis/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
 import type { MergePatch } from "../resources/index.ts";
-import { isLeftToPatch, ownedRefusal, type WrittenKind } from "../writes/index.ts";
+import { isLeftToPatch, ownedRefusal } from "../writes/index.ts";
 import type { ServerDeps } from "./server-deps.ts";
 
 /** A status is written between reading and writing now and then; nobody writes one so often. */
@@ -10,7 +10,7 @@ const TRIES = 10;
 type Deps = Pick<ServerDeps, "store" | "placeOf">;
 
 export interface Changing {
-  readonly kind: WrittenKind;
+  readonly kind: Kind;
   readonly key: ObjectKey;
   /** Versions of which it must have one; undefined = whatever is there. */
   readonly expected: readonly string[] | undefined;
@@ -24,9 +24,9 @@ export interface Changing {
  */
 export async function changeObject(
   changing: Changing,
-  decide: (live: ObjectOf<WrittenKind>) => Promise<MergePatch | undefined>,
+  decide: (live: ObjectOf<Kind>) => Promise<MergePatch | undefined>,
   { store }: Deps,
-): Promise<ObjectOf<WrittenKind>> {
+): Promise<ObjectOf<Kind>> {
   const { kind, key } = changing;
   return repeated(changing, async () => {
     const live = await readExpected(changing, { store });
@@ -71,7 +71,7 @@ async function readExpected({ kind, key, expected }: Changing, { store }: Pick<D
  * @throws RefusedRequest `owned_by_repository`
  */
 export async function refuseOwned(
-  live: ObjectOf<WrittenKind>,
+  live: ObjectOf<Kind>,
   { store, placeOf }: Deps,
   merged?: readonly string[],
 ): Promise<void> {

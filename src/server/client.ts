@@ -71,6 +71,12 @@ export interface SlessClient {
   ): Promise<{ approved: HeldDeletion[] }>;
   logs(plural: "functions" | "services" | "jobs", name: string, query: LogQuery): AsyncIterable<Uint8Array>;
   invoke(plural: "functions" | "services", name: string, request: InvokeRequest): Promise<InvokeAnswer>;
+  /** The archive of the present source of a workload, with bytes and modes; for `readArchive`. */
+  source(
+    plural: "functions" | "services" | "jobs",
+    name: string,
+    options: { namespace: string },
+  ): Promise<Uint8Array>;
   /** Ends idle connections. */
   close(): Promise<void>;
 }
@@ -127,6 +133,8 @@ export function createClient(options: ClientOptions): SlessClient {
       json(await send(postCall(`${member(namespace, "repositories", name)}/approve`, deletions && { deletions }))),
     logs: (plural, name, query) => readLogs(send, member(query.namespace, plural, name), query),
     invoke: (plural, name, request) => invoke(send, `${member(request.namespace, plural, name)}/invoke`, request),
+    source: async (plural, name, { namespace }) =>
+      archiveOf(await send({ ...getCall(`${member(namespace, plural, name)}/source`), headers: { accept: ZIP } })),
     close: () => agent.close(),
   };
 }
@@ -181,6 +189,13 @@ async function json<T>(response: Dispatcher.ResponseData): Promise<T> {
 async function done(response: Dispatcher.ResponseData): Promise<void> {
   if (response.statusCode >= 400) throw await toServerError(response);
   await response.body.dump();
+}
+
+const ZIP = "application/zip";
+
+async function archiveOf(response: Dispatcher.ResponseData): Promise<Uint8Array> {
+  if (response.statusCode >= 400) throw await toServerError(response);
+  return new Uint8Array(await response.body.arrayBuffer());
 }
 
 async function itemsOf<T>(response: Dispatcher.ResponseData): Promise<T[]> {

@@ -104,8 +104,12 @@ export interface RepositoryItem extends CommonItem {
   readonly ref: Readonly<Record<string, string>>;
   readonly path: string | undefined;
   readonly interval: string | undefined;
+  readonly timeout: string | undefined;
+  readonly secret_ref: { readonly name: string } | undefined;
   readonly suspend: boolean;
   readonly prune: boolean;
+  readonly deletion_policy: string | undefined;
+  readonly deletion_guard: { readonly max_deletions?: number; readonly max_percent?: number } | undefined;
   readonly ready: boolean;
   readonly message: string | undefined;
   readonly objects: number;

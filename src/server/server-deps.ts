@@ -40,6 +40,8 @@ export interface ServerDeps {
   readonly report: Reporter;
   /** Where the manifest of an object stands that a repository owns, as far as it was read. */
   readonly placeOf: (object: ObjectRef) => ManifestPlace | undefined;
+  /** Why an address cannot be that of a repository which a client makes, in words; undefined when it can. */
+  readonly repositoryUrlFault: (url: string) => string | undefined;
   readonly whoami: (request: ApiRequest) => Identity | Promise<Identity>;
   readonly gateway: Gateway;
   readonly platform: Pick<Platform, "logs">;

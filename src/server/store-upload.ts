@@ -1,8 +1,16 @@
-import { ANNOTATIONS, type ObjectOf, refOf, sourceKey, type WorkloadKind, type WorkloadRef } from "../apis/index.ts";
+import {
+  ANNOTATIONS,
+  type Kind,
+  type ObjectOf,
+  refOf,
+  sourceKey,
+  type WorkloadKind,
+  type WorkloadRef,
+} from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { type ArchiveFile, packArchive, readArchive } from "../source/index.ts";
-import { refuseFields, type UploadedSource, uploadedSource, type WrittenKind } from "../writes/index.ts";
+import { refuseFields, type UploadedSource, uploadedSource } from "../writes/index.ts";
 import { type Changing, changeObject, refuseOwned } from "./change-object.ts";
 import type { ServerDeps } from "./server-deps.ts";
 
@@ -42,11 +50,7 @@ type Deps = Pick<ServerDeps, "store" | "placeOf" | "objects" | "s3Bucket" | "run
  *
  * @throws SlessError `not_found`, `conflict`, `owned_by_repository`, and what `uploadedSource` refuses
  */
-export function storeUpload(
-  changing: Changing,
-  files: readonly ArchiveFile[],
-  deps: Deps,
-): Promise<ObjectOf<WrittenKind>> {
+export function storeUpload(changing: Changing, files: readonly ArchiveFile[], deps: Deps): Promise<ObjectOf<Kind>> {
   return changeObject(
     changing,
     async (live) => {

@@ -137,14 +137,22 @@ function triggerItem({ spec, status = {} }: ObjectOf<"Trigger">, common: CommonI
 
 function repositoryItem(object: ObjectOf<"Repository">, common: CommonItem): RepositoryItem {
   const { spec, status = {} } = object;
+  const guard = spec.deletionGuard;
   return {
     ...common,
     url: withoutCredentials(spec.url),
     ref: { ...spec.ref },
     path: spec.path,
     interval: spec.interval,
+    timeout: spec.timeout,
+    secret_ref: spec.secretRef,
     suspend: spec.suspend ?? false,
     prune: spec.prune !== false,
+    deletion_policy: spec.deletionPolicy,
+    deletion_guard: guard && {
+      ...(guard.maxDeletions !== undefined && { max_deletions: guard.maxDeletions }),
+      ...(guard.maxPercent !== undefined && { max_percent: guard.maxPercent }),
+    },
     ready: isReady(object),
     message: common.conditions.find(({ type }) => type === "Ready")?.message,
     objects: status.inventory?.count ?? 0,

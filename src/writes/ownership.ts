@@ -1,13 +1,13 @@
-import { ANNOTATIONS, type AnyObject, refOf, refText } from "../apis/index.ts";
+import { ANNOTATIONS, type AnyObject, type Kind, refOf, refText } from "../apis/index.ts";
 import { type OwningPlace, RefusedRequest } from "./refused-request.ts";
-import type { WrittenKind } from "./rest-fields.ts";
 
 /** The field of a kind that belongs to scale and PATCH while the manifest leaves it out (design §2). */
-const LEFT_TO_PATCH: Readonly<Record<WrittenKind, string | undefined>> = {
+const LEFT_TO_PATCH: Readonly<Record<Kind, string | undefined>> = {
   Function: "replicas",
   Service: "replicas",
   Trigger: "enabled",
   FunctionJob: undefined,
+  Repository: undefined,
 };
 
 /**
@@ -16,11 +16,7 @@ const LEFT_TO_PATCH: Readonly<Record<WrittenKind, string | undefined>> = {
  *
  * @param appliedBySync fields of the spec that sync applied
  */
-export function isLeftToPatch(
-  kind: WrittenKind,
-  touched: readonly string[],
-  appliedBySync: readonly string[],
-): boolean {
+export function isLeftToPatch(kind: Kind, touched: readonly string[], appliedBySync: readonly string[]): boolean {
   return touched.every((field) => field === LEFT_TO_PATCH[kind] && !appliedBySync.includes(field));
 }
 

@@ -3,34 +3,59 @@ import {
   envRules,
   eventJsonIsJson,
   type Fault,
+  type Kind,
   manifestFaults,
   type ObjectKey,
   runtimeFault,
 } from "../apis/index.ts";
 import type { FieldFault } from "./refused-request.ts";
-import { restName, STORED_FIELDS, WRITABLE_FIELDS, type WrittenKind } from "./rest-fields.ts";
+import { INNER_FIELDS, restName, STORED_FIELDS, WRITABLE_FIELDS } from "./rest-fields.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
 
 /** Rules that judge a field by itself, so also beside other fields that are faulty. */
 const RULES_OF_SINGLE_FIELDS = [...envRules, eventJsonIsJson];
 
-/** All faults of an object as it would be stored, in the names of the REST API. Pure. */
+/** What of a server decides whether a value is known. */
+export interface Known {
+  /** Names of the runtimes of this server. */
+  readonly runtimes: readonly string[];
+  /** Why this server follows no repository at an address, in words. */
+  urlFault(url: string): string | undefined;
+}
+
+/**
+ * All faults of an object as it would be stored, in the names of the REST API. Pure.
+ *
+ * @param isChanged the field's value is new: an old one that is no longer known locks no object
+ */
 export function specFaults(
-  kind: WrittenKind,
+  kind: Kind,
   key: Partial<ObjectKey>,
   spec: Spec,
-  knownRuntimes: readonly string[] | undefined,
+  { known, isChanged }: { known: Known; isChanged: (field: string) => boolean },
 ): FieldFault[] {
   const manifest = { apiVersion: API_VERSION, kind, metadata: key, spec };
   const ofSchema = manifestFaults(kind, manifest);
   const sound = withoutFaulty(spec, ofSchema);
   const ofFields = RULES_OF_SINGLE_FIELDS.flatMap((rule) => rule.faults(sound));
-  const ofRuntime =
-    knownRuntimes && typeof sound.runtime === "string" ? runtimeFault(sound.runtime, knownRuntimes) : undefined;
-  const all = [...ofSchema, ...ofFields, ...(ofRuntime ? [ofRuntime] : [])].map((fault) => toFieldFault(kind, fault));
-  const unique = new Map(all.map((fault) => [`${fault.field}\n${fault.message}`, fault]));
+  const all = [...ofSchema, ...ofFields, ...unknownFaults(sound, known, isChanged)];
+  const told = all.map((fault) => toFieldFault(kind, fault));
+  const unique = new Map(told.map((fault) => [`${fault.field}\n${fault.message}`, fault]));
   return [...unique.values()];
+}
+
+function unknownFaults({ runtime, url }: Spec, known: Known, isChanged: (field: string) => boolean): Fault[] {
+  const faults: Fault[] = [];
+  if (typeof runtime === "string" && isChanged("runtime")) {
+    const fault = runtimeFault(runtime, known.runtimes);
+    if (fault) faults.push(fault);
+  }
+  if (typeof url === "string" && isChanged("url")) {
+    const message = known.urlFault(url);
+    if (message !== undefined) faults.push({ path: ["spec", "url"], message });
+  }
+  return faults;
 }
 
 /** The spec less what the schema refuses: of maps only the refused entries. */
@@ -50,20 +75,26 @@ function withoutFaulty(spec: Spec, faults: readonly Fault[]): Spec {
 const MISSING = /^(\w+) is missing; add it$/;
 const NEEDED = / needs (\w+); add spec\.\w+$/;
 
-function toFieldFault(kind: WrittenKind, { path, message }: Fault): FieldFault {
+function toFieldFault(kind: Kind, { path, message }: Fault): FieldFault {
   const [root, ...below] = path.map(String);
   const missing = (MISSING.exec(message) ?? NEEDED.exec(message))?.[1];
   if (missing !== undefined && below.length === 0)
     return { field: restName(kind, missing), message: MISSING.test(message) ? "is missing; add it" : inRest(message) };
   const [field, ...entries] = below;
-  const names = field === undefined ? [] : [root === "spec" ? restName(kind, field) : field, ...entries];
+  const names =
+    field === undefined ? [] : [root === "spec" ? restName(kind, field) : field, ...innerNames(field, entries)];
   return { field: names.join("/"), message: inRest(message) };
+}
+
+function innerNames(field: string, entries: readonly string[]): string[] {
+  const names = Object.entries(INNER_FIELDS[field] ?? {});
+  return entries.map((entry) => names.find(([, specName]) => specName === entry)?.[0] ?? entry);
 }
 
 /** Names that differ between a manifest and the REST API; words of a message that stand in quotes are the client's. */
 const SPEC_NAMES = new Map(
-  Object.values(WRITABLE_FIELDS)
-    .flatMap((names) => Object.entries({ ...names, ...STORED_FIELDS }))
+  [...Object.values(WRITABLE_FIELDS), ...Object.values(INNER_FIELDS), STORED_FIELDS]
+    .flatMap((names) => Object.entries(names))
     .filter(([rest, spec]) => rest !== spec)
     .map(([rest, spec]) => [spec, rest]),
 );

@@ -1,15 +1,17 @@
-import { nearestName, type ObjectIntent, type ObjectKey, type ObjectOf, withDefaults } from "../apis/index.ts";
+import {
+  type Kind,
+  nearestName,
+  type ObjectIntent,
+  type ObjectKey,
+  type ObjectOf,
+  withDefaults,
+} from "../apis/index.ts";
 import { mergePatch, mergePatchBetween } from "../resources/index.ts";
 import { type FieldFault, refuseFields } from "./refused-request.ts";
-import { SOURCE_FIELDS, STORED_FIELDS, TOLD_FIELDS, WRITABLE_FIELDS, type WrittenKind } from "./rest-fields.ts";
-import { specFaults } from "./spec-faults.ts";
+import { INNER_FIELDS, KEPT_FIELDS, STORED_FIELDS, TOLD_FIELDS, WRITABLE_FIELDS } from "./rest-fields.ts";
+import { type Known, specFaults } from "./spec-faults.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-export interface Known {
-  /** Names of the runtimes of this server. */
-  readonly runtimes: readonly string[];
-}
 
 /** What a merge or a replacement comes to. */
 export interface WantedChange {
@@ -26,18 +28,13 @@ export interface WantedChange {
  *
  * @throws RefusedRequest `invalid_request` with every faulty field
  */
-export function createdIntent(
-  kind: WrittenKind,
-  namespace: string,
-  body: unknown,
-  known: Known,
-): ObjectIntent<WrittenKind> {
+export function createdIntent(kind: Kind, namespace: string, body: unknown, known: Known): ObjectIntent<Kind> {
   const fields = fieldsOf(body);
   const { spec, faults } = readFields(kind, fields, undefined, { takesTold: true });
   const name = fields.name ?? undefined;
   if (fields.namespace !== undefined) faults.push(...otherThan("namespace", fields.namespace, namespace));
   const key = { namespace, ...(name !== undefined && { name: name as string }) };
-  faults.push(...specFaults(kind, key, spec, known.runtimes));
+  faults.push(...specFaults(kind, key, spec, { known, isChanged: () => true }));
   refuseFields(faults);
   return { kind, metadata: { namespace, name: name as string }, spec };
 }
@@ -47,10 +44,10 @@ export function createdIntent(
  *
  * @throws RefusedRequest `invalid_request`
  */
-export function replacement(live: ObjectOf<WrittenKind>, body: unknown, known: Known): WantedChange {
+export function replacement(live: ObjectOf<Kind>, body: unknown, known: Known): WantedChange {
   const fields = fieldsOf(body);
   const { spec, faults } = readFields(live.kind, fields, live, { takesTold: true });
-  const kept = spec.functionRef === undefined ? pick(live.spec, SOURCE_FIELDS) : {};
+  const kept = spec.functionRef === undefined ? pick(live.spec, KEPT_FIELDS) : {};
   return wantedChange(live, { ...kept, ...spec }, { faults, named: Object.keys(spec), known });
 }
 
@@ -59,7 +56,7 @@ export function replacement(live: ObjectOf<WrittenKind>, body: unknown, known: K
  *
  * @throws RefusedRequest `invalid_request`
  */
-export function merge(live: ObjectOf<WrittenKind>, body: unknown, known: Known): WantedChange {
+export function merge(live: ObjectOf<Kind>, body: unknown, known: Known): WantedChange {
   const fields = fieldsOf(body);
   const { patch, faults } = readFields(live.kind, fields, live, { takesTold: false });
   const spec = mergePatch(live.spec, patch) as Fields;
@@ -67,15 +64,14 @@ export function merge(live: ObjectOf<WrittenKind>, body: unknown, known: Known):
 }
 
 function wantedChange(
-  live: ObjectOf<WrittenKind>,
+  live: ObjectOf<Kind>,
   wanted: Fields,
   { faults, named, known }: { faults: FieldFault[]; named: string[]; known: Known },
 ): WantedChange {
   const { name, namespace } = live.metadata;
   const spec = withoutEmptyMaps(wanted, live.spec);
-  // A runtime that went must not lock the objects that name it.
-  const runtimes = spec.runtime === (live.spec as Fields).runtime ? undefined : known.runtimes;
-  refuseFields([...faults, ...specFaults(live.kind, { name, namespace }, spec, runtimes)]);
+  const isChanged = (field: string) => spec[field] !== (live.spec as Fields)[field];
+  refuseFields([...faults, ...specFaults(live.kind, { name, namespace }, spec, { known, isChanged })]);
   return { spec: mergePatchBetween({ ...live.spec }, { ...withDefaults(live.kind, spec) }), named };
 }
 
@@ -96,27 +92,39 @@ interface ReadFields {
 }
 
 function readFields(
-  kind: WrittenKind,
+  kind: Kind,
   fields: Fields,
-  live: ObjectOf<WrittenKind> | undefined,
+  live: ObjectOf<Kind> | undefined,
   { takesTold }: { takesTold: boolean },
 ): ReadFields {
   const writable = WRITABLE_FIELDS[kind];
   const patch: Record<string, unknown> = {};
   const faults: FieldFault[] = [];
   for (const [field, value] of Object.entries(fields)) {
-    if (Object.hasOwn(writable, field)) patch[writable[field]!] = value;
+    if (Object.hasOwn(writable, field)) patch[writable[field]!] = inSpec(writable[field]!, value, field, faults);
     else faults.push(...otherFaults(kind, field, value, { live, takesTold }));
   }
   return { spec: Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null)), patch, faults };
 }
 
+/** A field's value with the names of the spec for what is in it. */
+function inSpec(specName: string, value: unknown, field: string, faults: FieldFault[]): unknown {
+  const names = INNER_FIELDS[specName];
+  if (!names || typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const inner: Record<string, unknown> = {};
+  for (const [name, one] of Object.entries(value)) {
+    if (Object.hasOwn(names, name)) inner[names[name]!] = one;
+    else faults.push({ field: `${field}/${name}`, message: unknownField(name, Object.keys(names)) });
+  }
+  return inner;
+}
+
 /** What is wrong with a field that a client does not set. */
 function otherFaults(
-  kind: WrittenKind,
+  kind: Kind,
   field: string,
   value: unknown,
-  { live, takesTold }: { live: ObjectOf<WrittenKind> | undefined; takesTold: boolean },
+  { live, takesTold }: { live: ObjectOf<Kind> | undefined; takesTold: boolean },
 ): FieldFault[] {
   if (field === "name" || field === "namespace") return live ? otherThan(field, value, live.metadata[field]) : [];
   if (Object.hasOwn(STORED_FIELDS, field)) {

@@ -113,6 +113,57 @@ describe("a function made through REST", () => {
   });
 });
 
+describe("workloads of other kinds", () => {
+  it("a replaced service serves with its new entry point and variables, and a job runs with every raise of its run", async () => {
+    const app = await startTestApp(await gitRepository({ "README.md": "nothing yet" }));
+    expect(await send(app, "POST", "services", { name: "one", runtime: "python3.11" })).toMatchObject({ status: 201 });
+    const files = {
+      "handler.py": answering("old"),
+      "other.py": "import os\ndef run(event, context):\n    return os.environ['WHO']\n",
+    };
+    await send(app, "POST", "services/one/upload", await zipOf(files));
+    await answers(app, "one", "old");
+    const service = { runtime: "python3.11", entrypoint: "other.run", env_vars: { WHO: "new" } };
+    expect(await send(app, "PUT", "services/one", service)).toMatchObject({ status: 200 });
+    await answers(app, "one", "new");
+
+    const job = { name: "once", runtime: "python3.11", event_json: '{"n": 1}', run_id: 1 };
+    await send(app, "POST", "jobs", job);
+    const code = "def handle(event, context):\n    return event['n'] + 1\n";
+    await send(app, "POST", "jobs/once/upload", await zipOf({ "handler.py": code }));
+    const ran = (runID: number, message: string) =>
+      eventually(
+        `run ${runID}`,
+        () => app.object<"FunctionJob">("jobs", "once"),
+        ({ status }) =>
+          status?.phase === "Succeeded" && status.lastRunID === runID && (status.message ?? "").includes(message),
+        20_000,
+      );
+    await ran(1, "2");
+    await send(app, "PATCH", "jobs/once", { event_json: '{"n": 5}', run_id: 2 });
+    await ran(2, "6");
+  });
+});
+
+describe("a repository", () => {
+  it("that is suspended through REST is followed again once it is resumed", async () => {
+    const repository = await gitRepository(pythonFunction("one", answering("old")));
+    const app = await startTestApp(repository);
+    await app.app.settled();
+    expect(await send(app, "PATCH", "repositories/test", { suspend: true })).toMatchObject({ status: 200 });
+    const commit = await repository.commit("new", { "functions/one/handler.py": answering("new") });
+    await app.app.settled();
+    expect(await app.call("one")).toEqual({ status: 200, body: "old" });
+    expect(await send(app, "PATCH", "repositories/test", { url: "/etc" })).toMatchObject({
+      status: 400,
+      body: { details: [{ field: "url" }] },
+    });
+    expect(await send(app, "PATCH", "repositories/test", { suspend: false })).toMatchObject({ status: 200 });
+    await app.synced(commit);
+    expect(await app.call("one")).toEqual({ status: 200, body: "new" });
+  });
+});
+
 describe("an object of a repository", () => {
   it("is refused to every write with its repository, file and line", async () => {
     const app = await startTestApp(await gitRepository(pythonFunction("one", answering("git"), { memoryMB: 64 })));

@@ -44,7 +44,7 @@ async function sendAndCheck(fixture: ServerFixture, path: string, init: RequestI
   return response.status;
 }
 
-const plural = fc.constantFrom("functions", "services", "triggers", "jobs");
+const plural = fc.constantFrom("functions", "services", "triggers", "jobs", "repositories");
 const name = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom("hello", "other", "new", "a".repeat(52)) },
   {
@@ -69,6 +69,9 @@ const FITTING: Readonly<Record<string, readonly unknown[]>> = {
   event_json: ["{}", null],
   run_id: [0, 1],
   enabled: [true, false],
+  url: ["https://git.example.com/r.git", "/etc", "https://u:p@host/r"],
+  ref: [{ branch: "main" }, { tag: "v1", branch: null }, null],
+  deletion_guard: [{ max_percent: 10 }, { maxPercent: 10 }, []],
 };
 const STRANGE = ["namespace", "s3_key", "s3_bucket", "phase", "memoryMB", "__proto__", "constructor", ""];
 const strange = fc.oneof(

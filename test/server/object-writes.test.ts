@@ -28,6 +28,7 @@ it("an object of every kind is created, read, replaced, merged and deleted", asy
     services: { name: "b", runtime: "nodejs20", timeout_sec: 0 },
     triggers: { name: "c", type: "http", function_ref: "a" },
     jobs: { name: "d", function_ref: "a", event_json: "{}" },
+    repositories: { name: "e", url: "https://git.example.com/e.git", deletion_guard: { max_percent: 10 } },
   };
   for (const [plural, body] of Object.entries(bodies)) {
     const { name } = body as { name: string };

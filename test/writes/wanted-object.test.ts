@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
-import { API_VERSION, type ObjectOf, withDefaults } from "../../src/apis/index.ts";
-import { createdIntent, merge, RefusedRequest, replacement, type WrittenKind } from "../../src/writes/index.ts";
+import { API_VERSION, type Kind, type ObjectOf, withDefaults } from "../../src/apis/index.ts";
+import { createdIntent, merge, RefusedRequest, replacement } from "../../src/writes/index.ts";
 
-const KNOWN = { runtimes: ["go1.23", "nodejs20", "python3.11"] };
+const KNOWN = {
+  runtimes: ["go1.23", "nodejs20", "python3.11"],
+  urlFault: (url: string) => (url.startsWith("https://") ? undefined : "is no address that is followed"),
+};
 
-function live<K extends WrittenKind>(kind: K, spec: object): ObjectOf<K> {
+function live<K extends Kind>(kind: K, spec: object): ObjectOf<K> {
   const metadata = {
     name: "hello",
     namespace: "demo",
@@ -27,10 +30,10 @@ function faultsOf(write: () => unknown): string[] {
   }
 }
 
-const created = (kind: WrittenKind, body: unknown) => createdIntent(kind, "demo", body, KNOWN);
+const created = (kind: Kind, body: unknown) => createdIntent(kind, "demo", body, KNOWN);
 const S3_KEY = `functions/demo/hello/${"a".repeat(64)}.zip`;
 
-const refused: Record<string, [kind: WrittenKind, body: unknown, faults: (string | RegExp)[]]> = {
+const refused: Record<string, [kind: Kind, body: unknown, faults: (string | RegExp)[]]> = {
   "a body that is none": ["Function", undefined, ["the body wants a JSON object"]],
   "a list": ["Function", [], ["the body wants a JSON object"]],
   null: ["Function", null, ["the body wants a JSON object"]],
@@ -121,6 +124,25 @@ const refused: Record<string, [kind: WrittenKind, body: unknown, faults: (string
     ["runtime: runtime belongs to inline jobs, this one has function_ref"],
   ],
   "a job of nothing": ["FunctionJob", { name: "a" }, [": a job needs either function_ref"]],
+  "a repository of a path of this machine": [
+    "Repository",
+    { name: "a", url: "/etc", interval: "often", suspend: "no" },
+    ["interval: ", "suspend: wants a boolean", "url: is no address that is followed"],
+  ],
+  "faults within a field": [
+    "Repository",
+    { name: "a", url: "https://git", deletion_guard: { max_percent: 101, maxDeletions: 1 }, ref: { brnch: "x" } },
+    [
+      "deletion_guard/max_percent: 101 is out of range",
+      "deletion_guard/maxDeletions: is no known field; did you mean max_deletions?",
+      "ref/brnch: unknown field; did you mean branch?",
+    ],
+  ],
+  "a ref of two kinds": [
+    "Repository",
+    { name: "a", url: "https://git", ref: { branch: "x", tag: "y" } },
+    ["ref: ref names branch and tag; keep one of them"],
+  ],
   "a value that nests without end": [
     "Function",
     { name: "a", runtime: "nodejs20", env_vars: Array.from({ length: 100_000 }).reduce((inner) => [inner], "") },
@@ -233,4 +255,16 @@ it("a job that becomes one of a function loses its source", () => {
   const job = live("FunctionJob", { runtime: "nodejs20", s3Key: "jobs/demo/hello/x.zip", runID: 2 });
   const { spec } = replacement(job, { function_ref: "other", run_id: 3 }, KNOWN);
   expect(spec).toEqual({ runtime: null, s3Key: null, functionRef: "other", runID: 3 });
+});
+
+it("a repository is written in the fields of the API, its rest stays", () => {
+  const intent = created("Repository", { name: "a", url: "https://git", deletion_guard: { max_deletions: 3 } });
+  expect(intent.spec).toEqual({ url: "https://git", deletionGuard: { maxDeletions: 3 } });
+  const repository = live("Repository", { url: "/srv/local.git", writeBack: { mode: "reject" }, path: "x" });
+  expect(merge(repository, { suspend: true, deletion_guard: { max_percent: 5 } }, KNOWN).spec).toEqual({
+    suspend: true,
+    deletionGuard: { maxDeletions: 10, maxPercent: 5 },
+  });
+  expect(replacement(repository, { url: "/srv/local.git" }, KNOWN).spec).toEqual({ path: null });
+  expect(faultsOf(() => replacement(repository, { url: "/srv/other.git" }, KNOWN))).toHaveLength(1);
 });

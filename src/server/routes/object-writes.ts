@@ -1,14 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type ObjectIntent, type ObjectOf, refOf, refText } from "../../apis/index.ts";
+import { type Kind, type ObjectIntent, type ObjectOf, refOf, refText } from "../../apis/index.ts";
 import { SlessError } from "../../errors/index.ts";
-import {
-  createdIntent,
-  type Known,
-  merge,
-  replacement,
-  type WantedChange,
-  type WrittenKind,
-} from "../../writes/index.ts";
+import { createdIntent, type Known, merge, replacement, type WantedChange } from "../../writes/index.ts";
 import { type Changing, changeObject, deleteObject, refuseOwned } from "../change-object.ts";
 import { etagOf, itemOf, type Named, versionsOf } from "../existing-object.ts";
 import { PLURALS, type Plural } from "../items.ts";
@@ -23,20 +16,18 @@ export interface ObjectWrites {
 }
 
 /** Decides upon a live object what a body changes. */
-type Decide = (live: ObjectOf<WrittenKind>, body: unknown, known: Known) => WantedChange;
+type Decide = (live: ObjectOf<Kind>, body: unknown, known: Known) => WantedChange;
 
 /**
  * POST (201 with the item), PUT (replaces), PATCH (merges) and DELETE (204). With `If-Match` they hold for the version
  * that is named, else 409.
  */
 export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites {
-  const known: Known = { runtimes: [...deps.runtimes.keys()] };
+  const known: Known = { runtimes: [...deps.runtimes.keys()], urlFault: deps.repositoryUrlFault };
   const names = createKeyedSlots();
   return (plural) => {
-    // Repositories have rules of their own.
-    if (plural === "repositories") return { collection: {}, member: {} };
     const change = (decide: Decide, isMerge: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const decided = async (live: ObjectOf<WrittenKind>) => {
+      const decided = async (live: ObjectOf<Kind>) => {
         const wanted = decide(live, request.body, known);
         await refuseOwned(live, deps, isMerge ? wanted.named : undefined);
         return wanted.spec && { spec: wanted.spec };
@@ -70,14 +61,12 @@ export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites 
   };
 }
 
-type WrittenPlural = Exclude<Plural, "repositories">;
-
-function changing(plural: WrittenPlural, { params, headers }: FastifyRequest): Changing {
+function changing(plural: Plural, { params, headers }: FastifyRequest): Changing {
   const { namespace, name } = params as Named;
   return { kind: PLURALS[plural], key: { namespace, name }, expected: versionsOf(headers["if-match"]) };
 }
 
-async function sendItem(plural: Plural, object: ObjectOf<WrittenKind>, reply: FastifyReply, deps: RouteDeps) {
+async function sendItem(plural: Plural, object: ObjectOf<Kind>, reply: FastifyReply, deps: RouteDeps) {
   return reply.header("etag", etagOf(object)).send(await itemOf(plural, object as never, deps));
 }
 
@@ -86,10 +75,10 @@ const OTHER_KIND = { Function: "Service", Service: "Function" } as const;
 
 /** @throws SlessError `not_found` without the namespace, `already_exists` */
 async function create(
-  intent: ObjectIntent<WrittenKind>,
+  intent: ObjectIntent<Kind>,
   names: KeyedSlots,
   { store, namespaces }: RouteDeps,
-): Promise<ObjectOf<WrittenKind>> {
+): Promise<ObjectOf<Kind>> {
   const { kind, metadata } = intent;
   const { namespace, name } = metadata;
   if (!(await namespaces.has(namespace))) throw new SlessError("namespace_missing", { namespace });
