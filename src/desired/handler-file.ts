@@ -17,23 +17,22 @@ export function missingHandler(
 ): string | undefined {
   const entry = entrypoint ?? DEFAULT_ENTRYPOINT;
   const module = entry.slice(0, Math.max(entry.lastIndexOf("."), entry.lastIndexOf(":")));
-  const candidates = candidatesOf(module, runtime.handlerExtensions);
-  if (candidates.some(has)) return undefined;
+  for (const candidate of candidatesOf(module, runtime.handlerExtensions)) if (has(candidate)) return undefined;
   const wanted = runtime.handlerExtensions.map((extension) => module + extension);
   const either = wanted.length > 1 ? `one of ${wanted.join(", ")}` : wanted.join();
   return `The entry point ${entry} needs ${either}, which is not in the source`;
 }
 
-function candidatesOf(module: string, extensions: readonly string[]): string[] {
-  const bases = [module, module.replaceAll(".", "/")].map((base) => resolveBelow("", base));
-  return bases
-    .filter((base) => base !== undefined)
-    .flatMap((base) =>
-      extensions.flatMap((extension) => [
-        base + extension,
-        ...(base.endsWith(extension) ? [base] : []),
-        `${base}/index${extension}`,
-        `${base}/__init__${extension}`,
-      ]),
-    );
+/** The likeliest first: most sources have it, and there are thousands. */
+function* candidatesOf(module: string, extensions: readonly string[]): Generator<string> {
+  for (const written of [module, module.replaceAll(".", "/")]) {
+    const base = resolveBelow("", written);
+    if (base === undefined) continue;
+    for (const extension of extensions) {
+      yield base + extension;
+      if (base.endsWith(extension)) yield base;
+      yield `${base}/index${extension}`;
+      yield `${base}/__init__${extension}`;
+    }
+  }
 }

@@ -71,21 +71,22 @@ export function createManifestFiles(context: ManifestContext) {
 
   async function readFolders(folders: readonly Folder[], trees: Trees): Promise<Map<string, KnownFolder>> {
     const slots = new Map<string, { tree: ObjectId; files: (YamlFile | undefined)[] }>();
-    const wanted: { at: { files: (YamlFile | undefined)[] }; index: number; file: string; entry: TreeEntry }[] = [];
+    const wanted: { folder: string; index: number; file: string; entry: TreeEntry }[] = [];
     for (const folder of folders) {
       const before = new Map(known.get(folder.path)?.files.map((file) => [file.file, file]));
-      const at = { tree: folder.tree, files: [] as (YamlFile | undefined)[] };
+      const files: (YamlFile | undefined)[] = [];
       for (const entry of entriesOf(trees, folder.tree)) {
         if (entry.mode === "40000" || entry.mode === "160000" || !isYamlName(entry.name)) continue;
         const file = below(folder.path, entry.name);
         const same = before.get(file);
-        const index = at.files.push(same?.blob === entry.id && same.mode === entry.mode ? same : undefined) - 1;
-        if (!at.files[index]) wanted.push({ at, index, file, entry });
+        const index = files.push(same?.blob === entry.id && same.mode === entry.mode ? same : undefined) - 1;
+        if (!files[index]) wanted.push({ folder: folder.path, index, file, entry });
       }
-      slots.set(folder.path, at);
+      // A copy is as large as it must be; an array that grew is not.
+      slots.set(folder.path, { tree: folder.tree, files: files.slice() });
     }
     await readYaml(context, wanted, (want, file) => {
-      want.at.files[want.index] = file;
+      slots.get(want.folder)!.files[want.index] = file;
     });
     return slots as Map<string, KnownFolder>;
   }

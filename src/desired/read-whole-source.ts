@@ -10,7 +10,7 @@ import { createLayouts } from "./layout.ts";
 import { DEFAULT_LIMITS, type DesiredLimits } from "./limits.ts";
 import { createManifestFiles } from "./manifest-files.ts";
 import { contains } from "./paths.ts";
-import { createSources } from "./sources.ts";
+import { createSources, desiredSource, hasFile } from "./sources.ts";
 import { createTreeReader } from "./tree-reader.ts";
 
 /** A tree that holds the source of one workload, whose manifest need not be in it. */
@@ -56,8 +56,8 @@ export async function readWholeSource(request: WholeSourceRequest): Promise<Whol
   const layout = { divided: { folders: new Set([root]), taken: () => taken }, manifests };
   const source = (await createSources(git, limits).read({ trees, folders, layout, ignore }))(root)!;
   return {
-    source: source.forRuntime(runtime),
+    source: desiredSource(source, runtime),
     faults: source.faults,
-    missing: missingHandler(entrypoint, runtime, source.has),
+    missing: missingHandler(entrypoint, runtime, (path) => hasFile(source, path)),
   };
 }

@@ -38,7 +38,8 @@ export function collectSource(folder: Folder, context: SourceContext): Collected
     }
     if (files.length > context.maxFiles) return { files: [], faults: [...faults, tooMany(folder, context.maxFiles)] };
   }
-  return { files, faults: [...faults, ...nameFaults(folder.path, names)] };
+  // A copy is as large as it must be; an array that grew is not.
+  return { files: files.slice(), faults: [...faults, ...nameFaults(folder.path, names)] };
 }
 
 const KINDS: Record<TreeMode, EntryName["kind"]> = {

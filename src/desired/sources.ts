@@ -17,10 +17,24 @@ export interface Source {
   readonly files: readonly SourceFile[];
   /** With a fault, none of its workloads is written. */
   readonly faults: readonly Fault[];
-  /** A file or a link to one stands at this path; what lies behind a linked folder counts as there. */
-  has(path: string): boolean;
-  /** As the plan wants it, for a runtime whose dependency files are told apart. */
-  forRuntime(runtime: Pick<Runtime, "name" | "dependencyFiles">): DesiredSource;
+  readonly digest: string;
+  /** Of all files together. */
+  readonly bytes: number;
+}
+
+/** A file or a link to one stands at this path; what lies behind a linked folder counts as there. */
+export function hasFile({ files }: Pick<Source, "files">, path: string): boolean {
+  return files.some((file) => file.path === path || (isLink(file) && path.startsWith(`${file.path}/`)));
+}
+
+const NO_DEPENDENCIES = sourceDigest([]);
+
+/** The source as the plan wants it, for a runtime whose dependency files are told apart. */
+export function desiredSource(source: Source, { dependencyFiles }: Pick<Runtime, "dependencyFiles">): DesiredSource {
+  const { digest, files, bytes } = source;
+  const dependencies = files.filter(({ path }) => dependencyFiles.includes(path));
+  const dependenciesDigest = dependencies.length === 0 ? NO_DEPENDENCIES : sourceDigest(dependencies);
+  return { digest, dependenciesDigest, dependencyFiles, files, bytes };
 }
 
 export interface SourcesRequest {
@@ -61,7 +75,7 @@ export function createSources(git: GitObjects, limits: DesiredLimits) {
       const { path, tree, context } = changed[index]!;
       const { bytes, faults: ofContent } = contents[index]!;
       const all = [...ofIgnore(path, request.ignore), ...ofTree, ...ofContent].slice(0, MAX_FAULTS);
-      next.set(path, { tree, context, source: sourceOf(files, bytes, all) });
+      next.set(path, { tree, context, source: { files, faults: all, digest: sourceDigest(files), bytes } });
     }
     known = next;
     last = { layout: request.layout, ignore: request.ignore };
@@ -100,26 +114,6 @@ function contextOf(path: string, { trees, layout, ignore }: SourcesRequest, limi
 function ofIgnore(folder: string, ignore: IgnoreFiles): Fault[] {
   const what = `an ignore file of more than ${MAX_IGNORE_BYTES / 1024} KiB`;
   return ignore.oversizedFor(folder).map((path) => ({ code: "source_unsupported", details: { path, what } }));
-}
-
-function sourceOf(files: readonly SourceFile[], bytes: number, faults: readonly Fault[]): Source {
-  const digest = sourceDigest(files);
-  const byRuntime = new Map<string, DesiredSource>();
-  return {
-    files,
-    faults,
-    has: (path) => files.some((file) => file.path === path || (isLink(file) && path.startsWith(`${file.path}/`))),
-    forRuntime(runtime) {
-      let source = byRuntime.get(runtime.name);
-      if (!source) {
-        const dependencies = files.filter((file) => runtime.dependencyFiles.includes(file.path));
-        const { dependencyFiles } = runtime;
-        source = { digest, dependenciesDigest: sourceDigest(dependencies), dependencyFiles, files, bytes };
-        byRuntime.set(runtime.name, source);
-      }
-      return source;
-    },
-  };
 }
 
 function isLink(file: SourceFile): boolean {

@@ -4,7 +4,9 @@ import type { Runtime } from "../runtimes/index.ts";
 import { diagnosticOf, type Fault } from "./fault.ts";
 import { missingHandler } from "./handler-file.ts";
 import type { Definition } from "./manifest-files.ts";
-import type { Source } from "./sources.ts";
+import { desiredSource, hasFile, type Source } from "./sources.ts";
+
+const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
 
 /** A definition with its source; without `object` when the source is faulty. */
 export interface Workload {
@@ -57,7 +59,7 @@ function workloadOf(
   runtimes: ReadonlyMap<string, Runtime>,
 ): Workload {
   const { object, sourceFolder } = definition;
-  if (sourceFolder === undefined) return { definition, object, diagnostics: [] };
+  if (sourceFolder === undefined) return { definition, object, diagnostics: NO_DIAGNOSTICS };
   if (!source) {
     const cause = `The source folder ${sourceFolder} does not exist`;
     return { ...refused(definition, [{ code: "source_missing", details: { cause } }]), field: "sourceDir" };
@@ -66,8 +68,10 @@ function workloadOf(
   const { runtime: name, entrypoint } = object.intent.spec as { runtime: string; entrypoint?: string };
   // A manifest with an unknown runtime is faulty and does not come here.
   const runtime = runtimes.get(name)!;
-  const cause = missingHandler(entrypoint, runtime, source.has);
-  if (!cause) return { definition, object: { ...object, source: source.forRuntime(runtime) }, diagnostics: [] };
+  const cause = missingHandler(entrypoint, runtime, (path) => hasFile(source, path));
+  if (!cause) {
+    return { definition, object: { ...object, source: desiredSource(source, runtime) }, diagnostics: NO_DIAGNOSTICS };
+  }
   return { ...refused(definition, [{ code: "source_missing", details: { cause } }]), field: "entrypoint" };
 }
 

@@ -100,10 +100,20 @@ function scalarValue(scalar: Scalar, reading: Reading): unknown {
   const text = scalar.value;
   if (scalar.type === "QUOTE_DOUBLE" && typeof text === "string" && (text.includes("\0") || !text.isWellFormed()))
     addFault(reading, "syntax", scalar, "holds \\0 or half a surrogate pair, which no program can be given; remove it");
-  if (scalar.type !== "PLAIN" || scalar.tag || typeof text !== "string") return text;
+  if (typeof text !== "string") return text;
+  if (scalar.type !== "PLAIN" || scalar.tag) return apart(text);
   const why = ambiguityOf(text);
   if (why) addFault(reading, "ambiguous", scalar, why, { text, isKey: false });
-  return plainValue(text);
+  const value = plainValue(text);
+  return typeof value === "string" ? apart(value) : value;
+}
+
+/** V8 keeps a longer piece of a text as a view of it, and with the piece the whole text; shorter ones it copies. */
+const VIEW_MIN_LENGTH = 13;
+
+/** An equal text that keeps nothing else alive: values outlive the files that they were read from. */
+function apart(text: string): string {
+  return text.length < VIEW_MIN_LENGTH ? text : (JSON.parse(JSON.stringify(text)) as string);
 }
 
 function sequenceValue(sequence: YAMLSeq, reading: Reading): unknown[] {

@@ -16,16 +16,17 @@ export function rivalOf(ref: ObjectRef): ObjectRef | undefined {
  * place, and their `refText` for `DesiredState.blocked`.
  */
 export function nameClashes(objects: readonly DesiredObject[]): { diagnostics: Diagnostic[]; blocked: Set<string> } {
-  const places = new Map<string, DesiredObject[]>();
+  const first = new Map<string, DesiredObject>();
+  const groups = new Map<string, DesiredObject[]>();
   for (const object of objects) {
     const { kind, metadata } = object.intent;
     const shared = kind === "Function" || kind === "Service" ? "Function or Service" : kind;
     const name = `${shared} ${metadata.namespace}/${metadata.name}`;
-    const others = places.get(name);
-    if (others) others.push(object);
-    else places.set(name, [object]);
+    const other = first.get(name);
+    if (other) groups.set(name, [...(groups.get(name) ?? [other]), object]);
+    else first.set(name, object);
   }
-  const clashing = [...places.values()].filter((group) => group.length > 1);
+  const clashing = [...groups.values()];
   return {
     diagnostics: clashing.flatMap((group) => group.map((object) => clash(object, group))),
     blocked: new Set(clashing.flat().map(({ intent }) => refText(refOf(intent)))),

@@ -29,7 +29,11 @@ export function entryFaults(entries: readonly EntryName[]): EntryFault[] {
   });
 }
 
+/** One plain name, as nearly all are. */
+const FAULTLESS = /^[A-Za-z0-9_][-.\w]{0,99}$/;
+
 function pathFault(path: string): string | undefined {
+  if (FAULTLESS.test(path)) return undefined;
   if (path === "") return "is an empty name";
   if (path.includes("\0")) return "holds a NUL";
   if (path.includes("\\")) return "holds a backslash";

@@ -21,12 +21,16 @@ export function parseTree(content: Uint8Array, idBytes: number): TreeEntry[] | u
     entries.push({ name: bytes.toString("utf8", space + 1, zero), mode, id: bytes.toString("hex", zero + 1, end) });
     at = end;
   }
-  return entries;
+  // A copy is as large as it must be; an array that grew is not.
+  return entries.slice();
 }
 
 /** As Git reads the modes of old or odd writers: any regular file is 644 or, if its owner may run it, 755. */
 function modeOf(octal: string): TreeMode | undefined {
-  if (octal === "100644" || octal === "40000" || octal === "100755") return octal;
+  // Constants, not the text that was read: there are as many of it as files.
+  if (octal === "100644") return "100644";
+  if (octal === "40000") return "40000";
+  if (octal === "100755") return "100755";
   const mode = /^[0-7]+$/.test(octal) ? Number.parseInt(octal, 8) : 0;
   switch (mode & 0o170000) {
     case 0o100000:

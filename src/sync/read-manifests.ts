@@ -61,9 +61,8 @@ function inventoryOf(live: LiveObjects, uid: string): Inventory {
     if (!object.metadata.deletionTimestamp) count += 1;
     const file = object.metadata.annotations?.[ANNOTATIONS.path];
     if (file === undefined) continue;
-    const held = manifestFiles.get(file);
-    if (held) held.push(refText(refOf(object)));
-    else manifestFiles.set(file, [refText(refOf(object))]);
+    // An array that grew would hold room for sixteen more.
+    manifestFiles.set(file, [...(manifestFiles.get(file) ?? []), refText(refOf(object))]);
   }
   return { live, count, manifestFiles };
 }
