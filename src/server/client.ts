@@ -36,6 +36,8 @@ export interface InvokeAnswer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+type CodePlural = "functions" | "services" | "jobs";
+
 /**
  * The REST API of a running sless. Names are taken as they are and encoded.
  *
@@ -48,9 +50,21 @@ export interface SlessClient {
   /** The whole object as the store has it: apiVersion, kind, metadata, spec, status. */
   getObject(plural: Plural, name: string, options: { namespace: string }): Promise<AnyObject>;
   listObjects(plural: Plural, options: { namespace: string }): Promise<AnyObject[]>;
+  /** `body` in the fields of the API, with a name. */
+  create<P extends Plural>(plural: P, body: object, options: { namespace: string }): Promise<ItemOf[P]>;
+  /** What `body` omits returns to its default; the source stays. */
+  replace<P extends Plural>(plural: P, name: string, body: object, options: { namespace: string }): Promise<ItemOf[P]>;
   /** Changes the named fields; null takes a field back to its default. */
   patch<P extends Plural>(plural: P, name: string, body: object, options: { namespace: string }): Promise<ItemOf[P]>;
   delete(plural: Plural, name: string, options: { namespace: string }): Promise<void>;
+  /** Makes a zip the source of a workload. */
+  upload<P extends CodePlural>(
+    plural: P,
+    name: string,
+    zip: Uint8Array,
+    options: { namespace: string },
+  ): Promise<ItemOf[P]>;
+  ensureNamespace(namespace: string): Promise<{ namespace: string; status: "created" | "exists" }>;
   /** The latest of a namespace, oldest first. */
   events(options: { namespace: string }): Promise<EventItem[]>;
   listSecrets(options: { namespace: string }): Promise<SecretItem[]>;
@@ -69,14 +83,10 @@ export interface SlessClient {
     repository: string,
     options: { namespace: string; deletions?: readonly HeldDeletion[] },
   ): Promise<{ approved: HeldDeletion[] }>;
-  logs(plural: "functions" | "services" | "jobs", name: string, query: LogQuery): AsyncIterable<Uint8Array>;
+  logs(plural: CodePlural, name: string, query: LogQuery): AsyncIterable<Uint8Array>;
   invoke(plural: "functions" | "services", name: string, request: InvokeRequest): Promise<InvokeAnswer>;
   /** The archive of the present source of a workload, with bytes and modes; for `readArchive`. */
-  source(
-    plural: "functions" | "services" | "jobs",
-    name: string,
-    options: { namespace: string },
-  ): Promise<Uint8Array>;
+  source(plural: "functions" | "services" | "jobs", name: string, options: { namespace: string }): Promise<Uint8Array>;
   /** Ends idle connections. */
   close(): Promise<void>;
 }
@@ -116,10 +126,17 @@ export function createClient(options: ClientOptions): SlessClient {
     get: async (plural, name, { namespace }) => json(await send(getCall(member(namespace, plural, name)))),
     getObject: async (plural, name, { namespace }) =>
       json(await send(getCall(`${member(namespace, plural, name)}?output=object`))),
+    create: async (plural, body, { namespace }) =>
+      json(await send(bodyCall("POST", collection(namespace, plural), body))),
+    replace: async (plural, name, body, { namespace }) =>
+      json(await send(bodyCall("PUT", member(namespace, plural, name), body))),
     patch: async (plural, name, body, { namespace }) =>
       json(await send(bodyCall("PATCH", member(namespace, plural, name), body))),
     delete: async (plural, name, { namespace }) =>
       void (await done(await send({ method: "DELETE", path: member(namespace, plural, name) }))),
+    upload: async (plural, name, zip, { namespace }) =>
+      json(await send(zipCall(`${member(namespace, plural, name)}/upload`, zip))),
+    ensureNamespace: async (namespace) => json(await send(postCall(collection(namespace, "ensure")))),
     events: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "events")))),
     listSecrets: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "secrets")))),
     writeSecret: async (name, values, { namespace, replace }) =>
@@ -164,7 +181,7 @@ function causeOf(error: unknown): string {
 }
 
 /** What a namespace holds, in its path. */
-type Collection = Plural | "events" | "secrets";
+type Collection = Plural | "ensure" | "events" | "secrets";
 
 const collection = (namespace: string, plural: Collection) =>
   `/v1/namespaces/${encodeURIComponent(namespace)}/${plural}`;
@@ -192,6 +209,10 @@ async function done(response: Dispatcher.ResponseData): Promise<void> {
 }
 
 const ZIP = "application/zip";
+
+function zipCall(path: string, zip: Uint8Array): Call {
+  return { method: "POST", path, body: zip, headers: { "content-type": ZIP } };
+}
 
 async function archiveOf(response: Dispatcher.ResponseData): Promise<Uint8Array> {
   if (response.statusCode >= 400) throw await toServerError(response);

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { createClient, ServerError } from "../../src/server/client.ts";
+import { packArchive, readArchive } from "../../src/source/index.ts";
 import { httpServer } from "../support/http-server.ts";
 import { functionIntent, liveService, serverFixture } from "./server-fixture.ts";
 
@@ -112,4 +113,25 @@ it("the token goes along as a bearer token", async () => {
   });
   await createClient({ endpoint: origin, token: "t" }).list("functions", IN_DEFAULT);
   expect(seen).toBe("Bearer t");
+});
+
+it("a function is made, given a source, replaced and deleted", async () => {
+  const { client } = await connected();
+  expect(await client.ensureNamespace("default")).toEqual({ namespace: "default", status: "exists" });
+  const made = await client.create("functions", { name: "hello", runtime: "python3.11" }, IN_DEFAULT);
+  expect(made).toMatchObject({ name: "hello", memory_mb: 128 });
+  const handler = { path: "handler.py", mode: "100644", content: Buffer.from("def handle(e, c): pass\n") } as const;
+  const { s3_key } = await client.upload("functions", "hello", await packArchive([handler]), IN_DEFAULT);
+  expect(s3_key).toMatch(/^functions\/default\/hello\//);
+  const files = await readArchive(await client.source("functions", "hello", IN_DEFAULT));
+  expect(files.map(({ path }) => path)).toEqual(["handler.py"]);
+  const body = { runtime: "python3.11", memory_mb: 64 };
+  expect(await client.replace("functions", "hello", body, IN_DEFAULT)).toMatchObject({ memory_mb: 64, s3_key });
+  expect(await client.patch("functions", "hello", { memory_mb: null }, IN_DEFAULT)).toMatchObject({ memory_mb: 128 });
+  await client.delete("functions", "hello", IN_DEFAULT);
+  await expect(client.delete("functions", "hello", IN_DEFAULT)).rejects.toMatchObject({ code: "not_found" });
+  await expect(client.create("functions", { name: "X" }, IN_DEFAULT)).rejects.toMatchObject({
+    status: 400,
+    details: [{ field: "name" }, { field: "runtime" }],
+  });
 });
