@@ -1,3 +1,4 @@
+import { stringify } from "yaml";
 import { API_VERSION } from "../apis/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 
@@ -52,10 +53,12 @@ export function codeTemplate({ language, interpreter }: Runtime, name: string): 
 
 /** The manifest of a new function: the function and the http trigger that makes it reachable. */
 export function manifestTemplate(name: string, runtime: string): string {
+  // YAML reads y, no, on and the like as no names.
+  const quoted = stringify(name, { version: "1.1" }).trimEnd();
   return `apiVersion: ${API_VERSION}
 kind: Function
 metadata:
-  name: ${name}
+  name: ${quoted}
 spec:
   runtime: ${runtime}
   entrypoint: handler.handle
@@ -68,6 +71,6 @@ metadata:
   name: ${name}-http
 spec:
   type: http
-  functionRef: ${name}
+  functionRef: ${quoted}
 `;
 }

@@ -44,10 +44,15 @@ export const init: Verb<InitOptions> = {
     const shown = relative(io.cwd, folder) || ".";
     await writeNewFolder(folder, shown, files);
     for (const file of Object.keys(files)) say(io.stdout, `wrote ${join(shown, file)}`);
-    say(io.stdout, `Commit and push it: git add ${shown} && git commit -m "Add ${name}" && git push`);
+    say(io.stdout, `Commit and push it: git add ${shellWord(shown)} && git commit -m "Add ${name}" && git push`);
     return 0;
   },
 };
+
+/** A path as a shell takes it for one word. */
+function shellWord(path: string): string {
+  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
 
 function listRuntimes(runtimes: ReadonlyMap<string, Runtime>, io: Io): number {
   for (const name of runtimes.keys()) say(io.stdout, name);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { isKind, manifestFaults } from "../../src/apis/index.ts";
+import { parseManifest } from "../../src/manifest/index.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testCli } from "../support/test-cli.ts";
 
@@ -34,6 +35,22 @@ it("the manifest is a valid function with an http trigger", async () => {
   ]);
   for (const document of documents)
     expect(isKind(document.kind) && manifestFaults(document.kind, document)).toEqual([]);
+});
+
+it.each(["y", "n", "yes", "no", "on", "off", "true", "null", "hello"])("a function may be named %s", async (name) => {
+  const cwd = await temporaryFolder();
+  expect((await testCli(["init", name, "-r", "python3.11", "--into", "."], { cwd })).code).toBe(0);
+  const file = `${name}/function.yaml`;
+  const text = await readFile(join(cwd, file), "utf8");
+  const { objects, diagnostics } = parseManifest({ file, text, namespace: "default", runtimes: ["python3.11"] });
+  expect(diagnostics).toEqual([]);
+  expect(objects.map(({ object }) => object.metadata.name)).toEqual([name, `${name}-http`]);
+});
+
+it("the line that commits it can be pasted into a shell, whatever the folder is called", async () => {
+  const cwd = await temporaryFolder();
+  const { stdout } = await testCli(["init", "hello", "-r", "python3.11", "--into", "it's mine"], { cwd });
+  expect(stdout).toContain(`git add 'it'\\''s mine/hello' && git commit`);
 });
 
 it("a go.mod names the version of its runtime", async () => {
