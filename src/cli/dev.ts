@@ -5,7 +5,7 @@ import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
 import type { RefRequest } from "../source/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "./embedded-app.ts";
 import { makeExampleRepository } from "./example-repository.ts";
-import { findRepository, hasWorktree } from "./find-repository.ts";
+import { findRepository, hasWorktree, isRepository } from "./find-repository.ts";
 import { firstLook } from "./first-look.ts";
 import { say } from "./io.ts";
 import { openProgress, type Progress } from "./progress.ts";
@@ -55,8 +55,11 @@ export const dev: Verb<DevOptions> = {
   async run(_args, options, context) {
     const { io, deps, settings, style } = context;
     const data = resolve(io.cwd, settings.data);
-    await onDisk(data, () => makeDataFolder(data));
     refuseTogether(options);
+    if (await isRepository(data)) throw dataIsRepository(shown(data, io.cwd));
+    // Whoever names no repository gets no data folder either.
+    if (!options.example) await findRepository(resolve(io.cwd, options.worktree ?? options.repo ?? "."));
+    await onDisk(data, () => makeDataFolder(data));
     const repository = await repositoryOf(options, data, context);
     const progress = openProgress(io.stdout, style);
     progress.print([`Following ${shown(repository.path, io.cwd)}, data in ${shown(data, io.cwd)}; Ctrl-C ends it.`]);
@@ -86,6 +89,12 @@ function refuseTogether({ worktree, repo, ref, example }: DevOptions): void {
   if (unheard.length === 0) return;
   const cause = `--worktree follows the files as they lie there, so ${unheard.join(" and ")} cannot stand beside it`;
   throw new SlessError("usage_invalid", { cause, verb: "dev" });
+}
+
+/** What sless keeps would stand among the user's files, and keep git from seeing new ones. */
+function dataIsRepository(data: string): SlessError {
+  const cause = `--data ${data} is a repository itself; name a folder of its own, for example ${join(data, ".sless")}`;
+  return new SlessError("settings_invalid", { cause });
 }
 
 /** Files that make the data folder a place of its own, also in the middle of somebody's work tree. */

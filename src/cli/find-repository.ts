@@ -11,9 +11,14 @@ import { SlessError } from "../errors/index.ts";
 export async function findRepository(folder: string): Promise<string> {
   const start = resolve(folder);
   for (let at = start; ; at = dirname(at)) {
-    if ((await isThere(join(at, ".git"))) || (await isBare(at))) return at;
+    if (await isRepository(at)) return at;
     if (at === dirname(at)) throw new SlessError("not_a_repository", { path: start });
   }
+}
+
+/** Whether this very folder is the top of a repository. */
+export async function isRepository(folder: string): Promise<boolean> {
+  return (await isThere(join(folder, ".git"))) || (await isBare(folder));
 }
 
 /** Whether the repository at this path (`findRepository`) has files beside its history. */

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { EmbeddedApp, EmbeddedOptions } from "../../src/cli/index.ts";
@@ -211,9 +211,21 @@ it("a port that is taken is told with what to do", async () => {
 });
 
 it("a folder without a repository starts nothing", async () => {
-  const { code, stderr, started } = await dev([], { cwd: await temporaryFolder() });
+  const cwd = await temporaryFolder();
+  const { code, stderr, started } = await dev([], { cwd });
   expect({ code, started }).toEqual({ code: 2, started: undefined });
   expect(stderr).toContain("is no Git repository");
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+it.each([false, true])("a repository is no data folder and stays as it is (bare: %s)", async (bare) => {
+  const cwd = await temporaryFolder();
+  await runGit(cwd, "init", "-q", ...(bare ? ["--bare"] : []));
+  const before = await readdir(cwd);
+  const { code, stderr, started } = await dev(["--data", "."], { cwd });
+  expect({ code, started }).toEqual({ code: 2, started: undefined });
+  expect(stderr).toContain("--data . is a repository itself");
+  expect(await readdir(cwd)).toEqual(before);
 });
 
 it("a data folder that cannot be made is told", async () => {
