@@ -24,7 +24,9 @@ export async function main(argv: readonly string[], io: Io, deps: CliDeps): Prom
     code = await runVerb(verb, args, options, io, deps);
   });
   try {
-    await program.parseAsync([...argv], { from: "user" });
+    // What people try first; the verb is what the help names.
+    const line = argv[0] === "--version" ? ["version", ...argv.slice(1)] : [...argv];
+    await program.parseAsync(line, { from: "user" });
     return code;
   } catch (error) {
     // Commander has told it already; asking for help is no failure.

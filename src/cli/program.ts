@@ -22,7 +22,7 @@ export function createProgram(verbs: readonly Verb[], io: Io, run: RunVerb): Com
     })
     .showHelpAfterError("See `sless --help`.");
   for (const verb of verbs) {
-    const command = toCommand(verb, run).copyInheritedSettings(program);
+    const command = toCommand(verb, program, run);
     parentOf(verb, program).addCommand(command, { hidden: verb.hidden ?? false });
   }
   return program;
@@ -44,8 +44,9 @@ function parentOf({ name }: Verb, program: Command): Command {
   return made;
 }
 
-function toCommand(verb: Verb, run: RunVerb): Command {
+function toCommand(verb: Verb, program: Command, run: RunVerb): Command {
   const command = new Command(verb.name.split(" ").at(-1))
+    .copyInheritedSettings(program)
     .description(verb.summary)
     .addHelpText("after", examplesText(verb.examples));
   for (const row of verb.arguments ?? []) command.addArgument(toArgument(row));

@@ -52,6 +52,16 @@ it.each(Object.entries(mistakes))("%s and exits with 2", async (_name, [argv, ex
   expect(stderr).toContain(expected);
 });
 
+it.each(VERBS.map(({ name }) => [name]))("a mistake in the options of %s is told with its own help", async (name) => {
+  const { code, stderr } = await testCli([...name.split(" "), "--no-such-option"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`See \`sless ${name} --help\`.`);
+});
+
+it("--version is what people try before the verb", async () => {
+  expect(await testCli(["--version"])).toEqual(await testCli(["version"]));
+});
+
 it("every wrong setting of flags and environment is told at once", async () => {
   const { code, stderr } = await testCli(["get", "functions", "-n", "A"], { env: { LOG_LEVEL: "loud", PORT: "x" } });
   expect(code).toBe(2);
