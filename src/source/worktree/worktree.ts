@@ -58,8 +58,8 @@ export function openWorktree(options: WorktreeOptions): Worktree {
 
   async function settle(): Promise<WorktreeAtRest> {
     const began = performance.now();
-    let stillSince = began;
     let seen = await look();
+    let stillSince = performance.now();
     while (seen.tree !== accepted && !isAtRest(seen, began, stillSince)) {
       await wait(STILL_MS, undefined, { signal: closing.signal });
       const next = await look();

@@ -1,12 +1,14 @@
 import { appendFile, mkdir, rename, rm, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { GitReader } from "../../../src/source/index.ts";
 import { watchWorktree } from "../../../src/source/worktree/index.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Files, gitRepository, runGit } from "../../support/git-repository.ts";
 import { openedWorktree } from "./open-worktree.ts";
+import { treeOfGit } from "./tree-of-git.ts";
 
 const NEVER = 3_600_000;
 
@@ -49,6 +51,11 @@ async function contentsBelow(reader: GitReader, folder: string): Promise<Record<
   const entries = (await reader.trees([id])).get(id)!;
   const blobs = await reader.blobs(entries.map((entry) => entry.id));
   return Object.fromEntries(entries.map((entry) => [entry.name, Buffer.from(blobs.get(entry.id)!).toString()]));
+}
+
+async function put(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
 }
 
 /** How editors save `f.py` in a folder; each ends with the text "new". */
@@ -137,6 +144,41 @@ it("what nobody tells is seen by looking: a file that git tracks though it ignor
   await hintAfter("the file is added", () => repository.git("add", "--force", "kept.log"));
 });
 
+it("whatever is written, moved, deleted or ignored, the last hint is of the last state, by events alone", async () => {
+  const path = fc.constantFrom("a", "b", "d/a", "d/e/a", "d/e/b", "n/a", "n/d/a");
+  const folder = fc.constantFrom("d", "d/e", "n", "m");
+  const rules = fc.constantFrom("", "n/", "a", "d/e", "*.x");
+  const step = fc.oneof(
+    fc.record({ do: fc.constant("write" as const), path, text: fc.constantFrom("1", "2", "33") }),
+    fc.record({ do: fc.constant("delete" as const), path: fc.oneof(path, folder) }),
+    fc.record({ do: fc.constant("move" as const), path: folder, to: fc.constantFrom("m", "n", "d/x") }),
+    fc.record({ do: fc.constant("ignore" as const), path: fc.constantFrom(".gitignore", "d/.gitignore"), text: rules }),
+  );
+  const { repository, reader, at, states } = await watched({ a: "0", "d/e/a": "0", "kept/x": "0" });
+  const steps = fc.array(step, { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(steps, fc.boolean(), async (all, isSlow) => {
+      for (const one of all) {
+        if (one.do === "delete") await rm(at(one.path), { recursive: true, force: true }).catch(() => {});
+        else if (one.do === "move") await rename(at(one.path), at(one.to)).catch(() => {});
+        else await put(at(one.path), one.text).catch(() => {});
+        if (isSlow) await reader.resolve({});
+      }
+      const before = states.length;
+      // So that it is another state than before.
+      await put(at("kept/x"), `${before} ${JSON.stringify(all)}`);
+      const tree = await treeOfGit(repository.dir);
+      await eventually(
+        "the hint of the last state",
+        () => states.at(-1),
+        (state) => state === tree,
+        5_000,
+      );
+    }),
+    { numRuns: 25 },
+  );
+});
+
 it("a checkout that changes 1,000 files ends in exactly that state, with few on the way", async () => {
   const files = (text: string) =>
     Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`d${n % 50}/f${n}`, `${text} ${n}`]));
@@ -156,7 +198,7 @@ it("a checkout that changes 1,000 files ends in exactly that state, with few on 
     expect(states.length).toBeLessThanOrEqual(2);
   }
   expect((await reader.resolve({})).revision).toBe(`sha1:${await runGit(repository.dir, "rev-parse", "HEAD")}`);
-});
+}, 90_000);
 
 it("a folder that goes and comes back hints, and is watched again", async () => {
   const { repository, at, states, hintAfter } = await watched({ a: "1" }, 30);
