@@ -15,6 +15,8 @@ export interface BodyLimits {
  * @throws SlessError `too_large`, `invalid_request` when it stalls or breaks off
  */
 export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  // Whoever had to wait for his turn may have gone.
+  if (request.destroyed) throw new SlessError("invalid_request", { cause: "its body broke off" });
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -8,12 +9,16 @@ import { httpServer } from "../support/http-server.ts";
 const LIMITS: BodyLimits = { maxBytes: 10, idleMs: 10_000, totalMs: 10_000 };
 
 /** A server that answers how many bytes came, or the code of the refusal, and a socket to it. */
-async function exchange(limits: Partial<BodyLimits>) {
+async function exchange(
+  limits: Partial<BodyLimits>,
+  ready: (req: IncomingMessage) => Promise<unknown> = async () => 0,
+) {
   const outcome = Promise.withResolvers<number | string>();
   const begun = Promise.withResolvers<void>();
   const { origin } = await httpServer((req, res) => {
     begun.resolve();
-    readBody(req, { ...LIMITS, ...limits })
+    ready(req)
+      .then(() => readBody(req, { ...LIMITS, ...limits }))
       .then((bytes) => bytes.length)
       .catch((error: unknown) => (isSlessError(error) ? error.code : String(error)))
       .then((result) => {
@@ -69,6 +74,12 @@ it("a body that drips for ever is given up", async () => {
 
 it("a body that breaks off is refused", async () => {
   const { socket, outcome } = await exchange({});
+  socket.destroy();
+  expect(await outcome).toBe("invalid_request");
+});
+
+it("a body whose client left before its turn came is refused at once", async () => {
+  const { socket, outcome } = await exchange({}, (req) => new Promise((left) => req.once("close", left)));
   socket.destroy();
   expect(await outcome).toBe("invalid_request");
 });
