@@ -11,8 +11,8 @@ export type Fault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string | Uint8Array }
   /** Nothing is ever answered. */
   | { readonly hang: true; readonly onHang?: () => void }
-  /** So many bytes of the body come, then `then` is called and the connection is held, or cut. */
-  | { readonly after: number; readonly then?: () => void }
+  /** So many bytes of the body come, then `onSent` is called and the connection is held, or cut. */
+  | { readonly after: number; readonly onSent?: () => void }
   | { readonly change: (body: Buffer) => Uint8Array };
 
 export interface SeenRequest {
@@ -71,7 +71,7 @@ export async function gitHttpServer(dir: string, options: GitHttpServerOptions =
     response.writeHead(output.status, output.headers);
     if (!fault || !("after" in fault)) return void response.end(changed);
     await new Promise<void>((resolve) => response.write(changed.subarray(0, fault.after), () => resolve()));
-    if (fault.then) fault.then();
+    if (fault.onSent) fault.onSent();
     else response.destroy();
   }
 

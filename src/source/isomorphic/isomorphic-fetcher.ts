@@ -4,6 +4,7 @@ import {
   type GitHttpRequest,
   type GitHttpResponse,
   type HttpClient,
+  readObject,
 } from "isomorphic-git";
 import { SlessError } from "../../errors/index.ts";
 import type { Fetcher, FetchRequest, GitHttp } from "../remote/index.ts";
@@ -12,12 +13,12 @@ import type { Fetcher, FetchRequest, GitHttp } from "../remote/index.ts";
 const PLACEHOLDER = "http://repository.invalid";
 
 /**
- * Fetches with isomorphic-git, which needs nothing installed and holds what is sent in memory. Repositories of sha1
- * only. It does not check that all of a commit came; who reads it finds that out.
+ * Fetches with isomorphic-git, which needs nothing installed. It sends for all files of a commit every time, holds them
+ * in memory, and does not check that all of them came; who reads it finds that out. Repositories of sha1 only.
  */
 export function isomorphicFetcher(): Fetcher {
   return {
-    async fetch({ mirror, http, commit, have, signal }: FetchRequest) {
+    async fetch({ mirror, http, commit, signal }: FetchRequest) {
       if (commit.length === 64) {
         throw new SlessError("repository_unsupported", { url: "it", cause: "its objects are named by sha256" });
       }
@@ -31,9 +32,11 @@ export function isomorphicFetcher(): Fetcher {
         singleBranch: true,
         tags: false,
         depth: 1,
-        ...(have === undefined ? {} : { ref: `refs/sless/${have}` }),
       });
       signal.throwIfAborted();
+      await readObject({ fs, gitdir: mirror, oid: commit, format: "deflated" }).catch((error: unknown) => {
+        throw new Error("the server did not send the commit that it named", { cause: error });
+      });
     },
   };
 }

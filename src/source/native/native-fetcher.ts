@@ -22,6 +22,9 @@ const SETTINGS = [
 ].flatMap((setting) => ["-c", setting]);
 const FETCH = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
 
+/** What servers of protocol 2 and of older ones say about a commit that they do not have, or do not give. */
+const NOT_THERE = /not our ref|unadvertised object/;
+
 /** Fetches with `git fetch`, which checks that all of a commit came. */
 export function nativeFetcher({ git }: { readonly git: string }): Fetcher {
   async function run(mirror: string, args: readonly string[], env: Record<string, string>, signal: AbortSignal) {
@@ -38,6 +41,8 @@ export function nativeFetcher({ git }: { readonly git: string }): Fetcher {
         networkEnvironment(bridge.header),
         signal,
       );
+      if (code !== 0 && NOT_THERE.test(stderr))
+        throw new SlessError("ref_not_found", { url: mirror, ref: `commit ${commit}` });
       if (code !== 0) throw bridge.failure() ?? toError(mirror, stderr.replaceAll(bridge.url, "it"));
     } finally {
       await bridge.close();

@@ -6,8 +6,6 @@ export interface FetchRequest {
   readonly mirror: string;
   readonly http: GitHttp;
   readonly commit: ObjectId;
-  /** A commit that the mirror has, so that only what differs need be sent. */
-  readonly have: ObjectId | undefined;
   /** Ends it at once, with everything that it started. */
   readonly signal: AbortSignal;
 }
@@ -18,7 +16,7 @@ export interface Fetcher {
    * Fetches one commit without its history. Resolves once it is in the mirror with all that it needs, as far as the
    * adapter checks that. What a failed one leaves behind is for others to clean up.
    *
-   * @throws SlessError of `http`, `repository_unsupported`, `storage_unavailable`; any other Error when what was sent,
+   * @throws SlessError of `http`, `ref_not_found`, `repository_unsupported`, `storage_unavailable`; any other Error when what was sent,
    *   or the mirror, is not as it must be: its message tells it
    */
   fetch(request: FetchRequest): Promise<void>;

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher } from "undici";
 import { isSlessError, SlessError } from "../../errors/index.ts";
 import type { Access } from "./credentials.ts";
 import { checkAddress, guardedLookup } from "./guarded-lookup.ts";
-import { answerFault, connectionFault, type HttpFault } from "./http-fault.ts";
+import { answerFault, connectionFault, type HttpFault, isBrokenOff } from "./http-fault.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
 import { redirectTarget } from "./redirect-target.ts";
 import { shownUrl } from "./repository-url.ts";
@@ -78,8 +78,13 @@ export function openGitHttp({ url, access, policy, maxBytes = MAX_BYTES }: GitHt
       ...(authorization === undefined ? {} : { authorization }),
     };
     const path = target.pathname + target.search;
+    const request = () => agent.request({ ...options, origin: target.origin, path, headers, signal });
     try {
-      return await agent.request({ ...options, origin: target.origin, path, headers, signal });
+      // A connection that was kept from the last look may have been closed in the meantime.
+      return await request().catch((error) => {
+        if (options.method === "GET" && isBrokenOff(error)) return request();
+        throw error;
+      });
     } catch (error) {
       throw signal.aborted || isSlessError(error) ? error : fail(connectionFault(error), error);
     }

@@ -48,6 +48,11 @@ const CAUSES: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the connection broke off",
 };
 
+/** The other side closed the connection. */
+export function isBrokenOff(error: unknown): boolean {
+  return ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes((error as { code?: string }).code ?? "");
+}
+
 /** Codes of certificates that are not believed. */
 const CERTIFICATE = /^(?:ERR_TLS_CERT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/;
 

@@ -7,11 +7,12 @@ import { createTurns } from "./turns.ts";
 
 /** One fetch makes one pack. */
 const PACKS_BEFORE_TIDY = 30;
-const PACKS_BEFORE_ANEW = 150;
+/** For a fetcher that cannot tidy, and sends for everything every time. */
+const PACKS_BEFORE_ANEW = 20;
 const TIDY_MAX_MS = 300_000;
 const NEVER = new AbortController().signal;
 
-export type MirrorRequest = Omit<FetchRequest, "mirror" | "have">;
+export type MirrorRequest = Omit<FetchRequest, "mirror">;
 
 /** A bare repository on disk with commits of one remote repository, which several readers may share. */
 export interface Mirror {
@@ -50,11 +51,9 @@ export function createMirror(folder: string, fetcher: Fetcher): Mirror {
   }
 
   async function fetch(request: MirrorRequest): Promise<void> {
-    const kept = await keptCommits(folder);
-    const have = [...wanted.values()].find((commit) => kept.includes(commit)) ?? kept[0];
     mayHaveLeftovers = true;
     try {
-      await fetcher.fetch({ ...request, mirror: folder, have });
+      await fetcher.fetch({ ...request, mirror: folder });
     } catch (error) {
       // What is not the server's or the network's alone may be the mirror's.
       isTrusted = request.signal.aborted || isSlessError(error);

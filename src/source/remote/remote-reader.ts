@@ -1,6 +1,6 @@
 import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
-import type { GitReader, RefRequest, Resolved } from "../git-reader.ts";
-import { closedReader } from "../read-all.ts";
+import type { GitReader, ObjectId, RefRequest, Resolved } from "../git-reader.ts";
+import { closedReader, objectMissing } from "../read-all.ts";
 import { type Access, shownCause } from "./credentials.ts";
 import { findCommit } from "./find-commit.ts";
 import { type GitHttp, openGitHttp } from "./git-http.ts";
@@ -86,15 +86,27 @@ export function openRemoteReader(options: RemoteReaderOptions): GitReader {
     return reached;
   }
 
+  /** The mirror has it, or is not to be trusted. */
+  async function lookAt(at: Reached, commit: ObjectId): Promise<Resolved> {
+    const { mirror } = at.borrowed;
+    try {
+      at.local ??= await options.openReader(mirror.folder);
+      const found = await at.local.resolve({ commit });
+      await at.local.trees([found.tree]);
+      return found;
+    } catch (error) {
+      mirror.distrust();
+      throw isSlessError(error, "ref_not_found") ? objectMissing(url, commit, error) : error;
+    }
+  }
+
   async function resolve(request: RefRequest): Promise<Resolved> {
     const { signal } = closing;
     const at = await reach();
     const { access, http } = at;
     const { id, name } = await findCommit(request, url, (prefix) => listRefs(http, { prefix, url, access, signal }));
     await at.borrowed.mirror.ensure(user, { http, commit: id, signal });
-    at.local ??= await options.openReader(at.borrowed.mirror.folder);
-    const found = await at.local.resolve({ commit: id });
-    await at.local.trees([found.tree]);
+    const found = await lookAt(at, id);
     return name === undefined ? found : { ...found, name, revision: `${name}@${found.revision}` };
   }
 

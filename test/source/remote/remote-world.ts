@@ -1,14 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import {
-  type Fetcher,
-  findGit,
-  type GitReader,
-  networkPolicy,
-  openRemoteRepositories,
-} from "../../../src/source/index.ts";
-import { isomorphicFetcher, openIsomorphicReader } from "../../../src/source/isomorphic/index.ts";
-import { nativeFetcher, openNativeReader } from "../../../src/source/native/index.ts";
+import { type GitReader, networkPolicy, openRemoteRepositories } from "../../../src/source/index.ts";
 import { type GitHttpServer, type GitHttpServerOptions, gitHttpServer } from "../../support/git-http-server.ts";
 import {
   type Files,
@@ -17,27 +9,7 @@ import {
   gitRepository,
 } from "../../support/git-repository.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-
-const git = (await findGit(process.env.PATH))!;
-
-export interface Adapter {
-  readonly name: "native" | "isomorphic";
-  readonly fetcher: Fetcher;
-  openReader(repository: string): Promise<GitReader>;
-}
-
-export const ADAPTERS: readonly Adapter[] = [
-  {
-    name: "native",
-    fetcher: nativeFetcher({ git }),
-    openReader: (repository) => openNativeReader({ repository, git }),
-  },
-  {
-    name: "isomorphic",
-    fetcher: isomorphicFetcher(),
-    openReader: (repository) => openIsomorphicReader({ repository }),
-  },
-];
+import type { Adapter } from "./adapters.ts";
 
 export type Secrets = Record<string, Record<string, string>>;
 
