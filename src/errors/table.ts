@@ -213,6 +213,12 @@ export const ERRORS = {
     happened: "Git object {id} of {url} is missing or corrupt.",
     remedy: "Run `git fsck` there; what runs goes on.",
   },
+  file_changed: {
+    status: 409,
+    consequence: "retry",
+    happened: "{path} changed while it was read.",
+    remedy: "Look again in a moment: its new content is read next.",
+  },
   // manifests and sources
   yaml_syntax: {
     status: 400,

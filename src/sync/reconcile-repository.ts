@@ -100,6 +100,7 @@ const GIT_ERRORS: ReadonlySet<ErrorCode> = new Set([
   "repository_unreachable",
   "repository_unsupported",
   "object_missing",
+  "file_changed",
   "repository_empty",
   "ref_not_found",
 ]);

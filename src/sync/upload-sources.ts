@@ -71,8 +71,8 @@ async function uploadGroup(group: readonly Wanted[], run: Run, deps: SyncDeps): 
       archive ??= pack(run.memory.opened!.git, source);
       await deps.objects.put(key, await archive);
     } catch (error) {
-      // A full disk refuses every archive; a corrupt blob only those that hold it.
-      if (!isSlessError(error, "object_missing")) throw error;
+      // A full disk refuses every archive; a blob that is corrupt or edited only those that hold it.
+      if (!isSlessError(error, "object_missing") && !isSlessError(error, "file_changed")) throw error;
       run.failures.push({ doing: "upload", ref, error });
       continue;
     }

@@ -1,11 +1,11 @@
 import { lstat, readFile, readlink } from "node:fs/promises";
-import { isSlessError } from "../../errors/index.ts";
+import { isSlessError, SlessError } from "../../errors/index.ts";
 import type { GitReader, ObjectId, Resolved } from "../git-reader.ts";
 import { closedReader } from "../read-all.ts";
 import { readHead } from "../read-refs.ts";
-import { blobIdOf, type HashName } from "./git-objects.ts";
-import type { WorktreeSeen } from "./look-at-worktree.ts";
-import { onDisk, type RawPath } from "./raw-path.ts";
+import { blobIdOf } from "./git-objects.ts";
+import type { SeenFile, WorktreeSeen } from "./look-at-worktree.ts";
+import { onDisk, toText } from "./raw-path.ts";
 import type { Worktree } from "./worktree.ts";
 
 export interface WorktreeReaderOptions {
@@ -23,7 +23,9 @@ const NO_COMMIT = "0".repeat(40);
  * from it, else `main@worktree:<tree>`, which is no commit; its `commit` is the one that the edits stand on. Objects
  * have the ids that Git gives them, of the bytes as they lie there: filters and line-end conversions are not run.
  * Everything else is answered by the repository, and so are objects that no file has any more. The trees that it can
- * read are those of the last `resolve({})`. A file that changed since is missing under its old id.
+ * read are those of the last `resolve({})`.
+ *
+ * @throws SlessError besides GitReader's, `file_changed` for a blob whose file was edited since, when Git has it not
  */
 export function openWorktreeReader({ worktree, repository }: WorktreeReaderOptions): GitReader {
   const { folder } = worktree;
@@ -42,6 +44,18 @@ export function openWorktreeReader({ worktree, repository }: WorktreeReaderOptio
     const name = head ? head.name : await nameOfHead(seen);
     const revision = `${name === undefined ? "" : `${name}@`}worktree:${tree}`;
     return { commit: head?.commit ?? NO_COMMIT, tree, name, revision };
+  }
+
+  /** Of a file that still has it. */
+  async function contentOf(id: ObjectId): Promise<Uint8Array | undefined> {
+    const file = seen?.blobs.get(id);
+    return file && contentAt(folder, file, id);
+  }
+
+  function asFileChanged(error: unknown): never {
+    const file = isSlessError(error, "object_missing") ? seen?.blobs.get(String(error.details.id)) : undefined;
+    if (!file) throw error;
+    throw new SlessError("file_changed", { path: toText(file.path) }, { cause: error });
   }
 
   /** Of ids, some here and the rest in the repository. */
@@ -71,15 +85,7 @@ export function openWorktreeReader({ worktree, repository }: WorktreeReaderOptio
     mergeBase: (a, b) => repository.mergeBase(a, b),
     trees: (ids) => fromBoth(ids, (id) => seen?.trees.get(id), repository.trees),
     sizes: (ids) => fromBoth(ids, (id) => seen?.blobs.get(id)?.size, repository.sizes),
-    blobs: (ids) =>
-      fromBoth(
-        ids,
-        (id) => {
-          const path = seen?.blobs.get(id)?.path;
-          return path === undefined ? undefined : contentAt(folder, path, id);
-        },
-        repository.blobs,
-      ),
+    blobs: (ids) => fromBoth(ids, contentOf, repository.blobs).catch(asFileChanged),
     async close() {
       isClosed = true;
       await repository.close();
@@ -93,15 +99,15 @@ async function nameOfHead({ place }: WorktreeSeen): Promise<string | undefined> 
 }
 
 /** The content of a file as long as it has this id. */
-async function contentAt(folder: string, path: RawPath, id: ObjectId): Promise<Uint8Array | undefined> {
-  const file = onDisk(folder, path);
-  const hash: HashName = id.length === 64 ? "sha256" : "sha1";
-  const content = await readKind(file).catch(() => undefined);
-  return content && blobIdOf(content, hash) === id ? content : undefined;
+async function contentAt(folder: string, { path, size }: SeenFile, id: ObjectId): Promise<Uint8Array | undefined> {
+  const content = await readIfOf(size, onDisk(folder, path)).catch(() => undefined);
+  return content && blobIdOf(content, id.length === 64 ? "sha256" : "sha1") === id ? content : undefined;
 }
 
-async function readKind(file: string | Buffer): Promise<Uint8Array | undefined> {
+/** Not read at all when it has another size: the caller counts on that. */
+async function readIfOf(size: number, file: string | Buffer): Promise<Uint8Array | undefined> {
   const stats = await lstat(file);
+  if (stats.size !== size) return undefined;
   if (stats.isSymbolicLink()) return readlink(file, { encoding: "buffer" });
   return stats.isFile() ? readFile(file) : undefined;
 }

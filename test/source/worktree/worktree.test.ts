@@ -156,14 +156,18 @@ describe("a look at a work tree", () => {
 });
 
 describe("a work tree that changes while it is read", () => {
-  it("has no old content under a new file, and says which one is missing", async () => {
+  it("has no old content under a new file, and says which one changed", async () => {
     const { dir, head } = await gitRepository({ a: "committed" });
     const { reader } = await openedWorktree(dir);
     const committed = (await entriesOf(reader))[0]!.id;
     await writeFile(join(dir, "a"), "edited");
     const edited = (await entriesOf(reader))[0]!.id;
     await writeFile(join(dir, "a"), "edited again");
-    await expect(reader.blobs([edited])).rejects.toThrow(failsWith("object_missing", { id: edited }));
+    await expect(reader.blobs([edited])).rejects.toThrow(failsWith("file_changed", { path: "a" }));
+    await writeFile(join(dir, "a"), "EDITED");
+    await expect(reader.blobs([edited])).rejects.toThrow(failsWith("file_changed", { path: "a" }));
+    await rm(join(dir, "a"));
+    await expect(reader.blobs([edited])).rejects.toThrow(failsWith("file_changed", { path: "a" }));
     // Git has what was committed, wherever the file went.
     expect((await reader.blobs([committed])).size).toBe(1);
     expect((await reader.resolve({ commit: head })).commit).toBe(head);
