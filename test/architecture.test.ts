@@ -17,6 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   processes: ["errors"],
   desired: ["apis", "errors", "manifest", "plan", "source", "runtimes"],
   writes: ["apis", "errors", "desired", "resources", "runtimes", "source"],
+  pull: ["apis", "errors", "manifest", "plan", "source", "desired"],
   resources: ["apis", "errors", "controller/clock"],
   storage: ["errors"],
   build: ["apis", "errors", "storage", "runtimes", "source", "processes", "controller/clock"],
@@ -26,7 +27,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   reconcilers: PORTS,
   gateway: ["apis", "errors", "resources", "controller", "platform"],
   server: [...PORTS, "gateway", "plan", "source", "sync", "writes"],
-  cli: ["apis", "errors", "plan", "manifest", "source", "desired", "runtimes", "report", "config", "server/client"],
+  cli: [
+    "apis",
+    "errors",
+    "plan",
+    "manifest",
+    "source",
+    "desired",
+    "runtimes",
+    "report",
+    "config",
+    "pull",
+    "server/client",
+  ],
   config: ["apis", "errors"],
 };
 

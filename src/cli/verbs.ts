@@ -5,11 +5,13 @@ import { describe } from "./describe.ts";
 import { dev } from "./dev.ts";
 import { diff } from "./diff.ts";
 import { events } from "./events.ts";
+import { exportVerb } from "./export.ts";
 import { get } from "./get.ts";
 import { init } from "./init.ts";
 import { invoke } from "./invoke.ts";
 import { logs } from "./logs.ts";
 import { plan } from "./plan.ts";
+import { pull } from "./pull.ts";
 import { reconcile } from "./reconcile.ts";
 import { secretDelete } from "./secret-delete.ts";
 import { secretList } from "./secret-list.ts";
@@ -30,6 +32,8 @@ export const VERBS: readonly Verb[] = [
   tree,
   events,
   reconcile,
+  pull,
+  exportVerb,
   suspend,
   resume,
   approve,

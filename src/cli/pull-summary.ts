@@ -1,0 +1,91 @@
+import type { PullAction, PullResult, PullRow } from "../pull/index.ts";
+import { say } from "./io.ts";
+import { kindNamed } from "./kind-names.ts";
+import type { Style } from "./style.ts";
+import { oneLine, tableLines } from "./table.ts";
+import type { VerbContext } from "./verb.ts";
+
+interface SummaryOptions {
+  readonly form: "text" | "json";
+  /** As the user wrote it. */
+  readonly into: string;
+  readonly isDryRun: boolean;
+}
+
+const ACTIONS: readonly PullAction[] = ["created", "configured", "unchanged", "deleted", "skipped", "failed"];
+
+/** Writes what a pull did: a table of all but what is unchanged, and the counts; or all of it as JSON. */
+export async function writePull(
+  result: PullResult,
+  { form, into, isDryRun }: SummaryOptions,
+  { io, style }: VerbContext,
+): Promise<void> {
+  if (form === "json") {
+    await io.stdout.write(`${JSON.stringify(document(result, isDryRun), null, 2)}\n`);
+    return;
+  }
+  const told = result.rows.filter(({ action, reason }) => action !== "unchanged" || reason !== undefined);
+  if (told.length > 0) for (const line of table(told, style)) say(io.stdout, line);
+  say(io.stdout, countsText(result.rows, into, isDryRun));
+  if (result.isInterrupted) say(io.stderr, "Interrupted: not all of it was written; pull again.");
+}
+
+function table(rows: readonly PullRow[], style: Style): string[] {
+  const lines = tableLines(
+    ["OBJECT", "ACTION", "PATH", "WHAT"],
+    rows.map((row) => [nameOf(row), row.action, row.file, whatOf(row)]),
+  );
+  return lines.map((line, index) => {
+    const row = rows[index - 1];
+    if (!row) return style.strong(line);
+    return row.isFault ? style.bad(line) : row.action === "skipped" ? style.weak(line) : line;
+  });
+}
+
+function nameOf({ ref }: PullRow): string {
+  return `${kindNamed(ref.kind, "pull").singular}/${ref.name}`;
+}
+
+function whatOf({ changes, written, removed, reason }: PullRow): string | undefined {
+  const files = [
+    ...(written.length > 0 ? [`${plural(written.length, "file")} written`] : []),
+    ...(removed.length > 0 ? [`${plural(removed.length, "file")} removed`] : []),
+  ];
+  const parts = [...changes.filter((change) => change !== "source"), ...files, ...(reason ? [oneLine(reason)] : [])];
+  return parts.length > 0 ? parts.join(", ") : undefined;
+}
+
+function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+function countsOf(rows: readonly PullRow[]): Record<PullAction, number> {
+  const count = (action: PullAction) => rows.filter((row) => row.action === action).length;
+  return Object.fromEntries(ACTIONS.map((action) => [action, count(action)])) as Record<PullAction, number>;
+}
+
+function countsText(rows: readonly PullRow[], into: string, isDryRun: boolean): string {
+  const counts = countsOf(rows);
+  const parts = ACTIONS.filter((action) => counts[action] > 0).map((action) => `${counts[action]} ${action}`);
+  const text = parts.length > 0 ? parts.join(", ") : "nothing to pull";
+  return `${into}: ${text}${isDryRun ? " (dry run: nothing was written)" : ""}`;
+}
+
+function document({ rows, isInterrupted }: PullResult, isDryRun: boolean): object {
+  return {
+    dry_run: isDryRun,
+    interrupted: isInterrupted,
+    counts: countsOf(rows),
+    objects: rows.map(({ ref, action, file, reason, changes, written, removed, kept }) => ({
+      kind: ref.kind,
+      name: ref.name,
+      action,
+      path: file,
+      reason,
+      changes,
+      written,
+      removed,
+      kept,
+    })),
+  };
+}
