@@ -15,7 +15,10 @@ export interface Resolved {
   readonly tree: ObjectId;
   /** `main`, `v1.2.0`; undefined for a commit by id or a detached HEAD. */
   readonly name: string | undefined;
-  /** `main@sha1:<hex>`, detached `sha1:<hex>` (sha256 repositories: `sha256:`). */
+  /**
+   * `main@sha1:<hex>`, detached `sha1:<hex>` (sha256 repositories: `sha256:`); of a work tree with edits
+   * `main@worktree:<hex of its tree>`, which names no commit.
+   */
   readonly revision: string;
 }
 

@@ -4,8 +4,9 @@ import type { GitReader, ObjectId, Resolved } from "../git-reader.ts";
 import { closedReader } from "../read-all.ts";
 import { readHead } from "../read-refs.ts";
 import { blobIdOf } from "./git-objects.ts";
-import type { SeenFile, WorktreeSeen } from "./look-at-worktree.ts";
+import type { WorktreeSeen } from "./look-at-worktree.ts";
 import { onDisk, toText } from "./raw-path.ts";
+import type { SeenFile } from "./walk-worktree.ts";
 import type { Worktree } from "./worktree.ts";
 
 export interface WorktreeReaderOptions {

@@ -101,7 +101,7 @@ describe("a look at a work tree", () => {
     await symlink("../out", join(dir, "broken"));
     await writeFile(Buffer.concat([Buffer.from(`${dir}/caf`), Buffer.from([0xe9])]), "latin1");
     await mkdir(join(dir, "empty/inner"), { recursive: true });
-    execFileSync("mkfifo", [join(dir, "pipe")]);
+    execFileSync("sh", ["-c", "mkfifo pipe"], { cwd: dir });
     expect((await entriesOf(reader)).map(({ name, mode }) => `${mode} ${name}`)).toEqual([
       "40000 a",
       "120000 broken",
@@ -127,6 +127,12 @@ describe("a look at a work tree", () => {
     for (const name of ["a~", ".a.swp", "4913", "#a#", "a___jb_tmp___"]) await writeFile(join(dir, name), "x");
     await symlink("ada@host.1", join(dir, ".#a"));
     expect((await entriesOf(reader)).map(({ name }) => name)).toEqual(["a", "kept~"]);
+    // A folder whose files are tracked stays what it is.
+    await mkdir(join(dir, "own"));
+    await writeFile(join(dir, "own/f"), "1");
+    await runGit(dir, "add", "own/f");
+    await runGit(dir, "init", "--quiet", "own");
+    expect((await entriesOf(reader)).map(({ name }) => name)).toEqual(["a", "kept~", "own"]);
   });
 
   it("has submodules and what a sparse checkout keeps out, as the index has them", async () => {
