@@ -373,6 +373,12 @@ export const ERRORS = {
     happened: "It crashes again and again ({cause}).",
     remedy: "Read `sless logs {name}`.",
   },
+  out_of_memory: {
+    status: 422,
+    consequence: "retry",
+    happened: "It was ended because it used {used}; its memoryMB is {limit}.",
+    remedy: "Set spec.memoryMB higher, or make the handler use less.",
+  },
   secret_missing: {
     status: 422,
     consequence: "retry",

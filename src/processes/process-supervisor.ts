@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { findProgram } from "./find-program.ts";
+import { type MemoryWatch, openMemoryWatch } from "./memory-watch.ts";
 import { openProcessRecords, signalGroup, sweepProcesses } from "./process-records.ts";
 import { startReaper } from "./reaper.ts";
 
@@ -21,6 +22,8 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
   /** The system could not start it at all. */
   readonly fault?: string;
+  /** It was killed because its group held so much memory, more than it may. */
+  readonly exceededBytes?: number;
 }
 
 /** A child process that leads a group of its own. Its output must be read, or it stops when the pipes are full. */
@@ -41,6 +44,8 @@ export interface SpawnOptions {
   /** The whole environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly notify?: boolean;
+  /** Memory that the process and what it starts may hold together; beyond it all of them are killed. Default: no limit. */
+  readonly memoryBytes?: number;
 }
 
 export interface ProcessSupervisor {
@@ -59,6 +64,7 @@ export async function openProcessSupervisor(options: { folder: string }): Promis
   await sweepProcesses(options.folder);
   const records = openProcessRecords(options.folder);
   const reaper = startReaper();
+  const memory = openMemoryWatch();
   const running = new Set<SupervisedProcess>();
   let closed = false;
 
@@ -74,7 +80,7 @@ export async function openProcessSupervisor(options: { folder: string }): Promis
   return {
     spawn(command, spawnOptions) {
       if (closed) throw new SlessError("internal", { cause: "it is shutting down" });
-      const started = startProcess(command, spawnOptions, register, forget);
+      const started = startProcess(command, spawnOptions, { register, forget, memory });
       running.add(started);
       void started.exited.then(() => running.delete(started));
       return started;
@@ -92,11 +98,16 @@ export async function openProcessSupervisor(options: { folder: string }): Promis
   };
 }
 
+interface Records {
+  register(pid: number): void;
+  forget(pid: number): void;
+  readonly memory: MemoryWatch;
+}
+
 function startProcess(
   command: readonly string[],
   options: SpawnOptions,
-  register: (pid: number) => void,
-  forget: (pid: number) => void,
+  { register, forget, memory }: Records,
 ): SupervisedProcess {
   const [name = "", ...args] = command;
   const program = findProgram(name, options.env.PATH ?? "");
@@ -107,7 +118,8 @@ function startProcess(
     detached: true,
     stdio: ["ignore", "pipe", "pipe", options.notify ? "pipe" : "ignore", "pipe"],
   });
-  const exited = exitOf(child, forget);
+  const limit = limitMemory(child, options.memoryBytes, memory);
+  const exited = exitOf(child, forget).then((exit) => ({ ...exit, ...limit.end() }));
   const gate = child.stdio[PARENT_FD] as Writable;
   gate.on("error", () => undefined); // EPIPE of a child that is gone
   if (child.pid !== undefined) {
@@ -122,6 +134,27 @@ function startProcess(
     exited,
     kill: (signal) => {
       if (isRunning(child)) signalGroup(child.pid!, signal);
+    },
+  };
+}
+
+/** Kills the group when it holds too much; `end` tells whether that was so. */
+function limitMemory(
+  child: ChildProcess,
+  memoryBytes: number | undefined,
+  memory: MemoryWatch,
+): { end(): Pick<Exit, "exceededBytes"> } {
+  if (memoryBytes === undefined || child.pid === undefined) return { end: () => ({}) };
+  let exceededBytes: number | undefined;
+  const stop = memory.watch(child.pid, memoryBytes, (usedBytes) => {
+    if (!isRunning(child)) return;
+    exceededBytes = usedBytes;
+    signalGroup(child.pid!, "SIGKILL");
+  });
+  return {
+    end() {
+      stop();
+      return exceededBytes === undefined ? {} : { exceededBytes };
     },
   };
 }

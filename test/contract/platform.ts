@@ -146,6 +146,41 @@ export function platformContract(open: () => Promise<PlatformUnderTest>): void {
     expect((await answerOf(platform, spec.workload)).pid).not.toBe(pid);
   });
 
+  it("a replica that uses more memory than it may is ended, says so, comes back, and others live on", async () => {
+    const { platform, makeImage } = await open();
+    const grows = specOf(await makeImage());
+    const other = specOf(grows.imageRef, { workload: { ...grows.workload, name: "other" }, memoryMB: 512 });
+    for (const spec of [grows, other]) await platform.apply(spec, 1);
+    for (const spec of [grows, other]) await untilCurrent(platform, spec.workload);
+    const pidOf = async ({ workload }: WorkloadSpec) => (await answerOf(platform, workload)).pid;
+    const before = [await pidOf(grows), await pidOf(other)];
+    const growing = [grows, other].map((spec) => call(platform.acquire(spec.workload)!, "/grow?mb=300"));
+    await expect(growing[0]).rejects.toThrow();
+    const told = await untilState(platform, grows.workload, (state) => state?.failure !== undefined);
+    expect(told?.failure).toMatchObject({ reason: "OutOfMemory" });
+    expect(told?.failure?.message).toMatch(/it used \d+ MiB; its memoryMB is 128\. Set spec\.memoryMB higher/);
+    expect(await untilCurrent(platform, grows.workload)).not.toHaveProperty("failure");
+    expect(await pidOf(grows)).not.toBe(before[0]);
+    expect((await growing[1])?.pid).toBe(before[1]);
+    expect(await pidOf(other)).toBe(before[1]);
+    expect(await logText(platform, grows.workload)).toMatch(/sless: out of memory: it used \d+ MiB/);
+  });
+
+  it("what uses too much memory before it is ready is told as that", async () => {
+    const { platform, makeImage } = await open();
+    const spec = specOf(await makeImage({ growMB: 300 }));
+    await platform.apply(spec, 1);
+    const state = await untilState(platform, spec.workload, (now) => now?.failure !== undefined);
+    expect(state?.failure).toMatchObject({ reason: "OutOfMemory" });
+  });
+
+  it("a job that uses too much memory fails for that", async () => {
+    const { platform, makeImage } = await open();
+    const run = { spec: jobOf(await makeImage({ growMB: 300 })), runID: 1, eventJSON: undefined };
+    const message = expect.stringMatching(/^OutOfMemory: .*memoryMB is 128/);
+    expect(await untilDone(platform, run)).toMatchObject({ phase: "failed", message });
+  });
+
   it("what is removed is gone, with all that was kept of it", async () => {
     const { platform, makeImage } = await open();
     const spec = specOf(await makeImage());

@@ -14,6 +14,8 @@ export interface ImageBehaviour {
   readonly silent?: boolean;
   /** So many probes are answered with 503 first. */
   readonly unhealthyProbes?: number;
+  /** It holds so much memory before it does anything else. */
+  readonly growMB?: number;
   readonly ignoreTerm?: boolean;
   readonly jobMs?: number;
   readonly jobExit?: number;

@@ -14,7 +14,8 @@ import (
 func Main(handle interface{}) {
 	settings := readSettings()
 	if settings.memoryMB > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(settings.memoryMB << 20)
+		// A tenth for what the collector does not count, and for what is allocated while it works.
+		debug.SetMemoryLimit(settings.memoryMB << 20 / 10 * 9)
 	}
 	if settings.parentFD >= 0 {
 		watchParent(int(settings.parentFD))

@@ -27,6 +27,11 @@ export function replicaCommand(spec: WorkloadSpec, image: LocalImage): string[] 
   return image.command.map((part) => withMemory(part, spec));
 }
 
+/** What a process of this spec may hold, with all that it starts. */
+export function memoryBytes({ memoryMB }: WorkloadSpec): number {
+  return memoryMB * 1024 * 1024;
+}
+
 function withMemory(text: string, spec: WorkloadSpec): string {
   return text.replaceAll("{memoryMB}", String(spec.memoryMB));
 }

@@ -137,11 +137,11 @@ async function watch(crew: Crew, seat: Seat): Promise<void> {
   }
   const wasStable = uptimeMs >= deps.timing.stableMs;
   if (wasStable) crew.failures = 0;
-  fail(crew, crashed(exit, spec.workload.name, ""), wasStable ? 0 : backOffMs(crew));
+  fail(crew, crashed(exit, spec, ""), wasStable ? 0 : backOffMs(crew));
   const told = crew.failure;
   const tail = await seat.replica.tail();
   if (crew.failure !== told) return;
-  crew.failure = crashed(exit, spec.workload.name, tail);
+  crew.failure = crashed(exit, spec, tail);
   crew.changed();
 }
 

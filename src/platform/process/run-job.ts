@@ -4,8 +4,8 @@ import type { LogFile, SupervisedProcess } from "../../processes/index.ts";
 import type { JobRun, JobState } from "../platform.ts";
 import { logOutput } from "./output-log.ts";
 import { prepareRun } from "./prepare-run.ts";
-import { jobEnvironment, replicaCommand } from "./replica-environment.ts";
-import { exitText, failureOf, withTail } from "./start-fault.ts";
+import { jobEnvironment, memoryBytes, replicaCommand } from "./replica-environment.ts";
+import { exitText, failureOf, outOfMemory, withTail } from "./start-fault.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
 import { stopProcess } from "./stop-process.ts";
 import { MESSAGE_MAX_BYTES, truncateMessage } from "./truncate-message.ts";
@@ -39,13 +39,16 @@ async function runToEnd(run: JobRun, { jobName, files, log, deps, signal }: RunO
   await writeFile(files.event, run.eventJSON ?? "null", { mode: 0o600 });
   signal.throwIfAborted();
   const env = jobEnvironment({ spec: run.spec, image, base: deps.baseEnv, secrets, host: deps.host }, files);
-  const child = deps.processes.spawn(replicaCommand(run.spec, image), { cwd: image.source, env });
+  const spawnOptions = { cwd: image.source, env, memoryBytes: memoryBytes(run.spec) };
+  const child = deps.processes.spawn(replicaCommand(run.spec, image), spawnOptions);
   const output = logOutput(child, { log, name: jobName, clock: deps.clock, secrets: Object.values(secrets) });
   const late = await waitWithin(child, run.spec.timeoutSec, deps, signal);
   const exit = await child.exited;
   await output.written;
   if (late) return failed("TimedOut", withTail(`It did not end within ${run.spec.timeoutSec} s.`, output.tail()));
   if (signal.aborted && exit.code !== 0) return undefined;
+  const memory = outOfMemory(exit, run.spec.memoryMB, output.tail());
+  if (memory) return failed(memory.reason, memory.message);
   if (exit.code !== 0) return failed("Failed", withTail(`It ended with ${exitText(exit)}.`, output.tail()));
   return { phase: "succeeded", message: await readResult(files.result) };
 }

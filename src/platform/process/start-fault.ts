@@ -1,5 +1,8 @@
 import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
 import type { Exit } from "../../processes/index.ts";
+import type { WorkloadSpec } from "../platform.ts";
+
+const MIB = 1024 * 1024;
 
 export interface Failure {
   /** CamelCase, for a condition. */
@@ -24,13 +27,31 @@ export function failureOf(error: unknown): Failure {
   return { reason: "StartFailed", message: isSlessError(error) ? error.message : messageOf(error) };
 }
 
+/** What V8 and Go write when a heap cannot grow any more; both end themselves then. */
+const HEAP_EXHAUSTED = /heap out of memory|runtime: out of memory/;
+
+/**
+ * It used more memory than it may: killed for it, or ended by its own runtime; undefined for every other end.
+ *
+ * @param tail the last lines of its output
+ */
+export function outOfMemory(exit: Exit, memoryMB: number, tail: string): Failure | undefined {
+  const isHeap = exit.code !== 0 && HEAP_EXHAUSTED.test(tail);
+  if (exit.exceededBytes === undefined && !isHeap) return undefined;
+  const used = exit.exceededBytes === undefined ? "its whole heap" : `${Math.ceil(exit.exceededBytes / MIB)} MiB`;
+  const { message } = new SlessError("out_of_memory", { used, limit: memoryMB });
+  return { reason: "OutOfMemory", message: withTail(message, tail) };
+}
+
 export function startFailed(cause: string, name: string, tail: string): StartFault {
   const { message } = new SlessError("start_failed", { cause, name });
   return new StartFault({ reason: "StartFailed", message: withTail(message, tail) });
 }
 
-export function crashed(exit: Exit, name: string, tail: string): Failure {
-  const { message } = new SlessError("crash_loop", { cause: exitText(exit), name });
+export function crashed(exit: Exit, { workload, memoryMB }: WorkloadSpec, tail: string): Failure {
+  const memory = outOfMemory(exit, memoryMB, tail);
+  if (memory) return memory;
+  const { message } = new SlessError("crash_loop", { cause: exitText(exit), name: workload.name });
   return { reason: "CrashLoopBackOff", message: withTail(message, tail) };
 }
 

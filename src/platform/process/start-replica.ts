@@ -5,9 +5,9 @@ import type { WorkloadSpec } from "../platform.ts";
 import { readPort, waitHealthy } from "./health.ts";
 import { logOutput, type OutputLog } from "./output-log.ts";
 import { type ImageSource, prepareRun } from "./prepare-run.ts";
-import { type Environment, replicaCommand, replicaEnvironment } from "./replica-environment.ts";
+import { type Environment, memoryBytes, replicaCommand, replicaEnvironment } from "./replica-environment.ts";
 import type { Slots } from "./slots.ts";
-import { exitText, startFailed } from "./start-fault.ts";
+import { exitText, outOfMemory, StartFault, startFailed } from "./start-fault.ts";
 import { stopProcess } from "./stop-process.ts";
 import type { Timing } from "./timing.ts";
 
@@ -50,7 +50,8 @@ export async function startReplica(
     const { image, secrets } = await prepareRun(spec, deps);
     signal.throwIfAborted();
     const env = replicaEnvironment({ spec, image, base: deps.baseEnv, secrets, host: deps.host });
-    const child = deps.processes.spawn(replicaCommand(spec, image), { cwd: image.source, env, notify: true });
+    const options = { cwd: image.source, env, notify: true, memoryBytes: memoryBytes(spec) };
+    const child = deps.processes.spawn(replicaCommand(spec, image), options);
     const output = logOutput(child, { log, name, clock: deps.clock, secrets: Object.values(secrets) });
     const port = await becomeHealthy(child, output, spec, deps, signal);
     return toReplica(name, `http://${deps.host}:${port}`, child, output, deps.timing.killAfterMs);
@@ -106,10 +107,12 @@ async function becomeHealthy(
     child.kill("SIGKILL");
     await child.exited;
     await output.written;
-    const cause =
-      typeof first === "object" && "exit" in first
-        ? `it ended with ${exitText(first.exit)} before it was ready`
-        : `it was not ready within ${startDeadlineMs / 1000} s`;
+    const ended = typeof first === "object" && "exit" in first ? first.exit : undefined;
+    const memory = ended && outOfMemory(ended, spec.memoryMB, output.tail());
+    if (memory) throw new StartFault(memory);
+    const cause = ended
+      ? `it ended with ${exitText(ended)} before it was ready`
+      : `it was not ready within ${startDeadlineMs / 1000} s`;
     throw startFailed(cause, spec.workload.name, output.tail());
   } finally {
     over.abort();
