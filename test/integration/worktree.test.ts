@@ -31,17 +31,16 @@ async function followed(files: Readonly<Record<string, string>>) {
 }
 
 describe("in a work tree that is followed", () => {
-  it("saving a handler changes the answer in well under a second, and committing it changes nothing more", async () => {
-    const { started, dir, repository, events, object, synced } = await followed(pythonFunction("one", answering(0)));
-    const times: number[] = [];
-    for (let round = 1; round <= 5; round++) {
-      const began = performance.now();
+  it("saving a handler changes the answer, and committing it changes nothing more", async () => {
+    const { app, started, dir, repository, events, object, synced } = await followed(
+      pythonFunction("one", answering(0)),
+    );
+    for (let round = 1; round <= 3; round++) {
       await save(dir, { [HANDLER]: answering(round) });
       await answers(started, "one", round);
-      times.push(Math.round(performance.now() - began));
     }
-    console.info(`from saving to the new answer: ${times.join(", ")} ms`);
-    expect(Math.min(...times)).toBeLessThan(1_000);
+    // The answer comes before the status that tells of it.
+    await app.settled();
 
     const { status } = await object<"Repository">("repositories", "test");
     expect(status?.lastAppliedRevision).toMatch(/^main@worktree:[0-9a-f]{40}$/);
