@@ -56,11 +56,19 @@ export const plan: Verb<PlanOptions> = {
       io.stdout.write(renderPlan(changes, { format: output, color: style.colored, diagnostics }));
       if (diagnostics.length > 0) return 2;
       return changes.actions.some(isWriting) ? 1 : 0;
+    } catch (error) {
+      throw mistyped(error);
     } finally {
       await git.close();
     }
   },
 };
+
+/** Nobody here has a spec to correct: a ref or a folder that is not there was mistyped. */
+function mistyped(error: unknown): unknown {
+  if (!isSlessError(error, "ref_not_found") && !isSlessError(error, "path_not_found")) return error;
+  return new SlessError("usage_invalid", { cause: error.happened.replace(/\.$/, ""), verb: "plan" }, { cause: error });
+}
 
 interface Revisions {
   readonly base: Resolved | undefined;

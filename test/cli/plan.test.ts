@@ -173,6 +173,9 @@ it.each(Object.entries(refused))("%s is told with exit code 2", async (_name, [a
   const { code, stdout, stderr } = await planOf(await gitRepository(FUNCTIONS), ...argv);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(expected);
+  // Advice for a Repository object would be none here.
+  expect(stderr).toContain("sless plan --help");
+  expect(stderr).not.toContain("spec.");
 });
 
 it("histories without a common commit cannot be compared", async () => {
