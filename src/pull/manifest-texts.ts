@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { editManifest, type ManifestEdit } from "../manifest/index.ts";
 import { fileInMemory } from "./folder-files.ts";
 import type { Place } from "./new-places.ts";
-import type { FileChange, PullRequest } from "./pull-request.ts";
+import { type FileChange, type PullRequest, seen } from "./pull-request.ts";
 import type { Candidate, Skip } from "./stand-objects.ts";
 
 interface Edited {
@@ -53,7 +53,7 @@ export function manifestTexts(
     }
     if (text === old) continue;
     const now = text === "" ? null : fileInMemory(Buffer.from(text), before?.mode ?? "100644", folder.format);
-    changes.push({ path: file, file: now, isManifest: true, before: folder.lookAt(file), objects });
+    changes.push({ path: file, file: now, isManifest: true, before: seen(folder.lookAt(file)), objects });
   }
   return { changes, failed };
 }

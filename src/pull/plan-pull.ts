@@ -5,7 +5,7 @@ import type { FolderFile } from "./folder-files.ts";
 import { manifestTexts } from "./manifest-texts.ts";
 import { type Place, placesOf } from "./new-places.ts";
 import { goneObjects } from "./prune-gone.ts";
-import type { FileChange, PullRequest, PullRow } from "./pull-request.ts";
+import { type FileChange, type PullRequest, type PullRow, seen } from "./pull-request.ts";
 import { inTheWay, type SourceChanges, sourceChanges } from "./source-changes.ts";
 import { type Candidate, liveDigests, type Skip, skippedRow, standObjects } from "./stand-objects.ts";
 import { isUnsaved, pathsText, unsavedReason } from "./unsaved.ts";
@@ -164,7 +164,7 @@ function fileChanges(wanted: readonly Wanted[], removed: ReadonlyMap<string, str
       file,
       objects,
       isManifest: false,
-      before: folder.lookAt(path),
+      before: seen(folder.lookAt(path)),
     }),
   );
 }

@@ -3,6 +3,7 @@ import { isSlessError, messageOf } from "../errors/index.ts";
 import { readArchive } from "../source/index.ts";
 import { checkOutcome, NO_LIMITS, type ReadingOptions, readFiles } from "./check-outcome.ts";
 import { type FetchedSource, fetchedSource } from "./fetched-source.ts";
+import { withIgnored } from "./ignored-by-git.ts";
 import type { PullFolder } from "./open-folder.ts";
 import { missingSources, type PullPlan, planPull } from "./plan-pull.ts";
 import type { FolderState, PullRequest, PullRow } from "./pull-request.ts";
@@ -55,11 +56,12 @@ export async function pullFolder(options: PullOptions): Promise<PullResult> {
   const request: PullRequest = { ...options, folder, neverDeployed: await options.neverDeployed(folder) };
   const sources = await fetchSources(missingSources(request), options);
   const plan = await soundPlan(request, sources, reading);
-  if (options.dryRun) return { rows: plan.rows, isInterrupted: false };
+  const rows = withIgnored(plan, folder, walking.exclude);
+  if (options.dryRun) return { rows, isInterrupted: false };
   const { signal } = options;
   const writing = { root: place.root, scope, signal, lookAt: (path: string) => lookAt(path, walking) };
   const { failed, isInterrupted } = await writeChanges(plan.changes, writing);
-  return { rows: plan.rows.map((row) => withFailure(row, failed)), isInterrupted };
+  return { rows: rows.map((row) => withFailure(row, failed)), isInterrupted };
 }
 
 function runtimesOf({ runtimes, live }: PullOptions): Set<string> {

@@ -61,13 +61,21 @@ export interface PullRow {
   readonly kept: readonly string[];
 }
 
+/** A content, told without holding it. */
+export type Seen = Pick<FolderFile, "mode" | "id">;
+
+/** What is seen now: an id that is counted later would be that of a later content. */
+export function seen(file: FolderFile | undefined): Seen | undefined {
+  return file && { mode: file.mode, id: file.id };
+}
+
 /** A file that changes; null goes. */
 export interface FileChange {
   readonly path: string;
   readonly file: FolderFile | null;
   readonly isManifest: boolean;
   /** What was there when the plan was made. */
-  readonly before: FolderFile | undefined;
+  readonly before: Seen | undefined;
   /** `refText` of the objects that it changes for. */
   readonly objects: readonly string[];
 }
