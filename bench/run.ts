@@ -15,6 +15,7 @@ import { measureColdPlan } from "./measures/cold-plan.ts";
 import { measureGatewayOverhead } from "./measures/gateway-overhead.ts";
 import { measurePushToAnswer } from "./measures/push-to-answer.ts";
 import { measureSyncedRepository } from "./measures/synced-repository.ts";
+import { measureUnchangedPull } from "./measures/unchanged-pull.ts";
 import { renderTable } from "./render-table.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -24,6 +25,7 @@ const MEASURES: Readonly<Record<string, (context: BenchContext) => Promise<Figur
   plan: measureColdPlan,
   sync: measureSyncedRepository,
   gateway: measureGatewayOverhead,
+  pull: measureUnchangedPull,
 };
 const NAMES = Object.keys(MEASURES);
 
