@@ -44,6 +44,7 @@ async function toldBy({ url }: SlessProcess): Promise<string> {
       `/v1/namespaces/default/${plural}`,
       `/v1/namespaces/default/${plural}?output=object`,
     ]),
+    "/v1/namespaces/default/repositories/work/plan",
     "/v1/namespaces/default/secrets/api",
     "/v1/namespaces/default/functions/uses/logs",
     "/v1/namespaces/default/functions/uses/logs?build=true",
