@@ -12,8 +12,10 @@ const READS_AT_ONCE = 50;
 export interface GroupMemory {
   /** Looks which processes belong to which group; `read` counts those that were seen last, and always the leader. */
   rescan(): Promise<void>;
-  /** Bytes that the processes of each group hold; a group that is gone holds 0. */
+  /** Bytes that the processes of each group hold; a group that is gone holds 0. What forks share may count several times. */
   read(groups: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** The same, with what several processes share counted once; much dearer. */
+  readExactly(groups: readonly number[]): Promise<ReadonlyMap<number, number>>;
 }
 
 /**
@@ -27,6 +29,9 @@ export function groupMemory(): GroupMemory {
 function linuxMemory(): GroupMemory {
   const pageBytes = pageSize();
   let members = new Map<number, number[]>();
+  const sumOf = (groups: readonly number[], bytesOf: (pid: number) => number) =>
+    new Map(groups.map((group) => [group, sum([group, ...(members.get(group) ?? [])].map(bytesOf))]));
+  const roughly = (pid: number) => anonymousPages(pid) * pageBytes;
   return {
     async rescan() {
       const found = new Map<number, number[]>();
@@ -41,12 +46,19 @@ function linuxMemory(): GroupMemory {
       }
       members = found;
     },
-    async read(groups) {
-      const bytesOf = (group: number) =>
-        [group, ...(members.get(group) ?? [])].reduce((sum, pid) => sum + anonymousPages(pid) * pageBytes, 0);
-      return new Map(groups.map((group) => [group, bytesOf(group)]));
-    },
+    read: async (groups) => sumOf(groups, roughly),
+    readExactly: async (groups) => sumOf(groups, (pid) => proportionalBytes(pid) ?? roughly(pid)),
   };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Anonymous memory, pages of several processes divided among them; undefined where the kernel does not tell. */
+function proportionalBytes(pid: number): number | undefined {
+  const kib = /^Pss_Anon:\s+(\d+) kB$/m.exec(readIfThere(`/proc/${pid}/smaps_rollup`))?.[1];
+  return kib === undefined ? undefined : Number(kib) * 1_024;
 }
 
 function groupOf(pid: number): number | undefined {
@@ -90,17 +102,16 @@ function pageSize(): number {
 }
 
 function psMemory(): GroupMemory {
-  return {
-    async rescan() {},
-    async read(groups) {
-      const output = await run("/bin/ps", ["-axo", "pgid=,rss="], { timeout: PS_TIMEOUT_MS }).catch(() => undefined);
-      const bytes = new Map(groups.map((group) => [group, 0]));
-      for (const line of output?.stdout.split("\n") ?? []) {
-        const [group, kib] = line.trim().split(/\s+/).map(Number);
-        const known = bytes.get(group!);
-        if (known !== undefined) bytes.set(group!, known + kib! * 1_024);
-      }
-      return bytes;
-    },
-  };
+  return { rescan: async () => undefined, read: residentBytes, readExactly: residentBytes };
+}
+
+async function residentBytes(groups: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const output = await run("/bin/ps", ["-axo", "pgid=,rss="], { timeout: PS_TIMEOUT_MS }).catch(() => undefined);
+  const bytes = new Map(groups.map((group) => [group, 0]));
+  for (const line of output?.stdout.split("\n") ?? []) {
+    const [group, kib] = line.trim().split(/\s+/).map(Number);
+    const known = bytes.get(group!);
+    if (known !== undefined) bytes.set(group!, known + kib! * 1_024);
+  }
+  return bytes;
 }

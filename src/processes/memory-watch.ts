@@ -46,11 +46,13 @@ export function openMemoryWatch(memory: GroupMemory = groupMemory()): MemoryWatc
 
   async function look(): Promise<void> {
     if (performance.now() >= rescanAt) await rescan();
-    const suspects = await beyond(nextTurn());
+    const looked = nextTurn();
+    const suspects = beyond(looked, await memory.read(groupsOf(looked))).map(([one]) => one);
     if (suspects.length === 0) return;
-    // A pid that was somebody else's child may be a stranger by now: who is to be ended is looked at afresh.
+    // Forks may share most of what they hold, and a pid that was somebody's child may be a stranger's by now: who is to
+    // be ended is looked at afresh, and exactly.
     await rescan();
-    for (const [one, usedBytes] of await beyond(suspects.map(([one]) => one))) {
+    for (const [one, usedBytes] of beyond(suspects, await memory.readExactly(groupsOf(suspects)))) {
       if (watched.delete(one)) one.onExceeded(usedBytes);
     }
   }
@@ -69,13 +71,6 @@ export function openMemoryWatch(memory: GroupMemory = groupMemory()): MemoryWatc
     return all.slice(from, turn);
   }
 
-  async function beyond(some: readonly Watched[]): Promise<(readonly [Watched, number])[]> {
-    const bytes = await memory.read(some.map(({ group }) => group));
-    return some
-      .map((one) => [one, bytes.get(one.group) ?? 0] as const)
-      .filter(([{ limitBytes }, usedBytes]) => usedBytes > limitBytes);
-  }
-
   return {
     watch(group, limitBytes, onExceeded) {
       const one = { group, limitBytes, onExceeded };
@@ -84,4 +79,18 @@ export function openMemoryWatch(memory: GroupMemory = groupMemory()): MemoryWatc
       return () => void watched.delete(one);
     },
   };
+}
+
+function groupsOf(some: readonly Watched[]): number[] {
+  return some.map(({ group }) => group);
+}
+
+/** Those that hold more than they may, and how much. */
+function beyond(
+  some: readonly Watched[],
+  bytes: ReadonlyMap<number, number>,
+): (readonly [one: Watched, usedBytes: number])[] {
+  return some
+    .map((one) => [one, bytes.get(one.group) ?? 0] as const)
+    .filter(([{ limitBytes }, usedBytes]) => usedBytes > limitBytes);
 }
