@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { findProgram } from "./find-program.ts";
+import { MARK_VARIABLE, type MarkedProcesses, openMarkedProcesses, sweepMarked } from "./marked-processes.ts";
 import { type MemoryWatch, openMemoryWatch } from "./memory-watch.ts";
 import { openProcessRecords, signalGroup, sweepProcesses } from "./process-records.ts";
 import { startReaper } from "./reaper.ts";
@@ -33,7 +34,7 @@ export interface SupervisedProcess {
   readonly stderr: Readable;
   /** What the child writes to NOTIFY_FD; ended at once when that was not asked for. */
   readonly notify: Readable | undefined;
-  /** Never rejects. The whole group is dead by then. */
+  /** Never rejects. The whole group is dead by then; what left it is killed at once after. */
   readonly exited: Promise<Exit>;
   /** Signals the whole group; nothing happens when it is gone. */
   kill(signal: NodeJS.Signals): void;
@@ -41,7 +42,7 @@ export interface SupervisedProcess {
 
 export interface SpawnOptions {
   readonly cwd: string;
-  /** The whole environment: nothing is inherited. */
+  /** The whole environment but for `SLESS_PROCESS`, by which its descendants are found: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly notify?: boolean;
   /** Memory that the process and what it starts may hold together; beyond it all of them are killed. Default: no limit. */
@@ -58,12 +59,15 @@ export interface ProcessSupervisor {
 /**
  * Starts processes that never outlive this one, whatever ends it. Three layers: every child holds PARENT_FD, whose end
  * it may watch; a reaper kills the groups when our pipe to it closes; and what both missed is killed here, by its
- * record in `folder`, before anything new starts.
+ * record in `folder`, before anything new starts. On Linux each layer, and the end of a child, also kills descendants
+ * that left the group (see `MarkedProcesses`); elsewhere those that did live on.
  */
 export async function openProcessSupervisor(options: { folder: string }): Promise<ProcessSupervisor> {
-  await sweepProcesses(options.folder);
   const records = openProcessRecords(options.folder);
-  const reaper = startReaper();
+  await sweepProcesses(options.folder);
+  await sweepMarked(options.folder);
+  const marked = openMarkedProcesses(options.folder);
+  const reaper = startReaper(marked.life);
   const memory = openMemoryWatch();
   const running = new Set<SupervisedProcess>();
   let closed = false;
@@ -80,7 +84,7 @@ export async function openProcessSupervisor(options: { folder: string }): Promis
   return {
     spawn(command, spawnOptions) {
       if (closed) throw new SlessError("internal", { cause: "it is shutting down" });
-      const started = startProcess(command, spawnOptions, { register, forget, memory });
+      const started = startProcess(command, spawnOptions, { register, forget, memory, marked });
       running.add(started);
       void started.exited.then(() => running.delete(started));
       return started;
@@ -93,6 +97,7 @@ export async function openProcessSupervisor(options: { folder: string }): Promis
       const limit = setTimeout(CLOSE_WAIT_MS, undefined, { signal: over.signal }).catch(() => undefined);
       await Promise.race([Promise.all(left.map((child) => child.exited)), limit]);
       over.abort();
+      await marked.close();
       await reaper.close();
     },
   };
@@ -102,24 +107,27 @@ interface Records {
   register(pid: number): void;
   forget(pid: number): void;
   readonly memory: MemoryWatch;
+  readonly marked: MarkedProcesses;
 }
 
 function startProcess(
   command: readonly string[],
   options: SpawnOptions,
-  { register, forget, memory }: Records,
+  { register, forget, memory, marked }: Records,
 ): SupervisedProcess {
   const [name = "", ...args] = command;
   const program = findProgram(name, options.env.PATH ?? "");
   if (!program) throw new SlessError("internal", { cause: `${name} is not on this machine` });
+  const mark = marked.next();
   const child = spawn("/bin/sh", ["-c", GATE, "sh", program, ...args], {
     cwd: options.cwd,
-    env: { ...options.env },
+    env: { ...options.env, [MARK_VARIABLE]: mark },
     detached: true,
     stdio: ["ignore", "pipe", "pipe", options.notify ? "pipe" : "ignore", "pipe"],
   });
   const limit = limitMemory(child, options.memoryBytes, memory);
   const exited = exitOf(child, forget).then((exit) => ({ ...exit, ...limit.end() }));
+  void exited.then(() => marked.kill(mark)); // not waited for: who hears of the end late calls a dead replica
   const gate = child.stdio[PARENT_FD] as Writable;
   gate.on("error", () => undefined); // EPIPE of a child that is gone
   if (child.pid !== undefined) {

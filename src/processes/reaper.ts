@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { MARK_VARIABLE } from "./marked-processes.ts";
 
 export interface Reaper {
   /** From now on the group dies with this process. Written before the call returns. */
@@ -8,30 +9,49 @@ export interface Reaper {
   close(): Promise<void>;
 }
 
-// Reads "+ group" and "- group"; when the pipe closes, because we died in whatever way, it kills what is left.
+// Reads "+ group", "- group" and "close"; when the pipe closes without that, because we died in whatever way, it kills
+// what is left: the groups, and where /proc tells environments what has a mark of this life. It looks again until
+// nothing is found, for a process may fork behind a look, but not for ever: one may hang in the kernel.
 const SCRIPT = `
 trap '' HUP INT TERM QUIT
 live=' '
 while read -r change group; do
   case $change in
+    close) exit 0 ;;
     +) live="$live$group " ;;
     -) case $live in *" $group "*) live="\${live%%" $group "*} \${live#*" $group "}" ;; esac ;;
   esac
 done
 for group in $live; do kill -s KILL -- "-$group" 2>/dev/null; done
+[ -r /proc/self/environ ] || exit 0
+looks=0
+while [ $looks -lt 100 ]; do
+  found=$(grep -lF "${MARK_VARIABLE}=$1/" /proc/[0-9]*/environ 2>/dev/null)
+  [ -n "$found" ] || exit 0
+  for file in $found; do
+    pid=\${file#/proc/}
+    kill -s KILL "\${pid%/environ}" 2>/dev/null
+  done
+  looks=$((looks + 1))
+done
 `;
 
 /**
- * A small process that outlives this one just long enough to kill the registered process groups. It does not rely on
+ * A small process that outlives this one just long enough to kill the registered process groups, and what is marked
+ * with `life`. It does not rely on
  * anything that we could do at our own end, so it also works after a SIGKILL. Should it die itself, it is replaced.
  */
-export function startReaper(): Reaper {
+export function startReaper(life: string): Reaper {
   const groups = new Set<number>();
   let closing = false;
   let child = start();
 
   function start(): ChildProcess {
-    const started = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "ignore", "ignore"], detached: true, env: {} });
+    const started = spawn("/bin/sh", ["-c", SCRIPT, "sh", life], {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+      env: {},
+    });
     started.on("error", () => undefined);
     started.stdin.on("error", () => undefined); // EPIPE: its exit follows
     started.once("exit", () => {
@@ -53,7 +73,7 @@ export function startReaper(): Reaper {
     },
     async close() {
       closing = true;
-      for (const group of groups) child.stdin?.write(`- ${group}\n`);
+      child.stdin?.write("close\n");
       const ended = new Promise((resolve) => child.once("exit", resolve));
       // Unref'd, its end would be waited for by a process that has nothing else to do, and ends before.
       child.ref();

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/process-tree.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
+const ON_LINUX = process.platform === "linux";
 const ENV = { PATH: "/usr/bin:/bin" };
 
 async function supervisorIn(folder: string): Promise<ProcessSupervisor> {
@@ -33,9 +34,9 @@ describe("the process supervisor", () => {
     const { output, code } = await run(supervisor, ["env"], { ...ENV, GREETING: "hello world" });
     const names = output.split("\n").map((line) => line.split("=")[0]);
     expect(output).toContain("GREETING=hello world");
-    expect(names.filter((name) => !["PATH", "GREETING", "PWD", "OLDPWD", "_", "SHLVL", ""].includes(name!))).toEqual(
-      [],
-    );
+    expect(
+      names.filter((name) => !["PATH", "GREETING", "SLESS_PROCESS", "PWD", "OLDPWD", "_", "SHLVL", ""].includes(name!)),
+    ).toEqual([]);
     expect(code).toBe(0);
   });
 
@@ -73,14 +74,40 @@ describe("the process supervisor", () => {
     );
   });
 
-  it("lets a reader go although a descendant left the group and holds the output", async () => {
+  it("lets a reader go although a descendant hid from it and holds the output", async () => {
     const supervisor = await supervisorIn(await temporaryFolder());
     const mark = randomUUID();
     onTestFinished(() => {
       for (const pid of processesWith(mark)) process.kill(pid, "SIGKILL");
     });
-    const { output } = await run(supervisor, ["sh", "-c", `setsid sh -c 'sleep 300; : ${mark}' & echo done`]);
+    const { output } = await run(supervisor, ["sh", "-c", `setsid env -i sh -c 'sleep 300; : ${mark}' & echo done`]);
     expect(output).toBe("done\n");
+  });
+
+  it.runIf(ON_LINUX)("kills at a child's end what it started in sessions of their own, and nobody else's", async () => {
+    const supervisor = await supervisorIn(await temporaryFolder());
+    const [mark, other] = [randomUUID(), randomUUID()];
+    supervisor.spawn(["sh", "-c", `setsid sh -c 'sleep 300; : ${other}' & sleep 300`], { cwd: "/", env: ENV });
+    await eventually(
+      "the other's runs",
+      () => processesWith(`sleep 300; : ${other}`),
+      (pids) => pids.length === 2,
+    );
+    for (let ended = 0; ended < 12; ended++) {
+      await run(supervisor, [
+        "sh",
+        "-c",
+        `setsid sh -c 'setsid sh -c "sleep 300; : ${mark}" & sleep 300; : ${mark}' &`,
+      ]);
+    }
+    await eventually(
+      "nothing of those that ended runs",
+      () => processesWith(mark),
+      (pids) => pids.length === 0,
+    );
+    expect(processesWith(other)).toHaveLength(2);
+    await supervisor.close();
+    expect(processesWith(other)).toEqual([]);
   });
 
   it("close kills every child with its descendants, and forgets them", async () => {
@@ -117,7 +144,7 @@ it("a process that has nothing else to do gets beyond the close, and ends well",
 describe("children of a parent that died", () => {
   it.each(["SIGKILL", "SIGTERM", "SIGINT", "SIGABRT"] as const)("are gone after its %s", async (signal) => {
     const { parent, mark } = await startParent(await temporaryFolder());
-    expect(processesWith(mark).length).toBeGreaterThanOrEqual(2);
+    expect(processesWith(mark).length).toBeGreaterThanOrEqual(ON_LINUX ? 3 : 2);
     parent.kill(signal);
     await once(parent, "exit");
     await eventually(
@@ -138,7 +165,7 @@ describe("children of a parent that died", () => {
     expect(processesWith(mark).length).toBeGreaterThanOrEqual(2);
     await supervisorIn(folder);
     expect(processesWith(mark)).toEqual([]);
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readdir(folder)).toEqual([expect.stringMatching(/^life-/)]);
   });
 
   it("a reaper that dies is replaced, and knows them all", async () => {
@@ -160,6 +187,18 @@ describe("children of a parent that died", () => {
     );
   });
 
+  it.runIf(ON_LINUX)("a stranger with a mark that is not recorded is left alone", async () => {
+    const env = { ...ENV, SLESS_PROCESS: `${randomBytes(16).toString("hex")}/1` };
+    const stranger = spawn("sleep", ["300"], { stdio: "ignore", env });
+    onTestFinished(() => {
+      stranger.kill("SIGKILL");
+    });
+    const supervisor = await supervisorIn(await temporaryFolder());
+    await run(supervisor, ["true"]);
+    await supervisor.close();
+    expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null]);
+  });
+
   it("a stranger with a recorded pid is left alone", async () => {
     const folder = await temporaryFolder();
     const stranger = spawn("sleep", ["300"], { detached: true, stdio: "ignore" });
@@ -171,7 +210,7 @@ describe("children of a parent that died", () => {
     await supervisorIn(folder);
     expect(stranger.exitCode).toBeNull();
     expect(() => process.kill(stranger.pid!, 0)).not.toThrow();
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readdir(folder)).toEqual([expect.stringMatching(/^life-/)]);
   });
 });
 
