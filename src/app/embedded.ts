@@ -5,7 +5,7 @@ import { type Kind, type ObjectKey, type ObjectOf, refOf } from "../apis/index.t
 import { localBuilder } from "../build/local/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "../cli/index.ts";
 import { type ReconcileRun, systemClock } from "../controller/index.ts";
-import { messageOf, SlessError } from "../errors/index.ts";
+import { messageOf } from "../errors/index.ts";
 import { createEndpointTable, createGateway } from "../gateway/index.ts";
 import { processPlatform } from "../platform/process/index.ts";
 import { openProcessSupervisor } from "../processes/index.ts";
@@ -21,7 +21,7 @@ import { openDataFolder } from "./data-folder.ts";
 import { type LocalRepository, localRepository } from "./local-repository.ts";
 import { createLogger } from "./logger.ts";
 import { namespaceFiles } from "./namespace-files.ts";
-import { repositoryUrlFault } from "./repository-url-fault.ts";
+import { openRemotes, type Remotes } from "./remotes.ts";
 import { secretFiles } from "./secret-files.ts";
 import { isSettled } from "./settled.ts";
 
@@ -100,6 +100,7 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     onCall: metrics.onCall,
   });
   const local = closers.add(await followed(options));
+  const remotes = await openRemotes({ folder: join(data, "mirrors"), settings, secrets: ports.secrets });
   let isStarted = false;
   // Nothing was read yet when the first request comes.
   let placeOf: SyncController["placeOf"] = () => undefined;
@@ -111,7 +112,7 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     events,
     report,
     placeOf: (ref) => placeOf(ref),
-    repositoryUrlFault,
+    repositoryUrlFault: remotes.urlFault,
     whoami: () => ({ subject: "local", namespace: options.repository.namespace, authentication: "none" }),
     gateway,
     approveDeletions: (repository, deletions) =>
@@ -143,7 +144,7 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
     report,
     log,
     onRun,
-    openGit: (repository) => openGit(repository, options, local),
+    openGit: (repository) => openGit(repository, options, { local, remotes }),
   });
   placeOf = sync.placeOf;
   for (const controller of reconcilers.controllers) metrics.watchQueue(controller.name, () => controller.sizes().ready);
@@ -157,6 +158,8 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
   isStarted = true;
 
   const key = await applyRepository(options, ports);
+  const onError = (error: unknown) => log.warn({ err: messageOf(error) }, "mirrors not removed");
+  closers.defer(remotes.watch({ repositories: informers.repositories, onHint: sync.hint, onError }));
   closers.add(await local.watch(() => sync.hint(key)));
   return { url, settled: () => settled({ ...ports, sync, reconcilers }, key), close: () => closers.close() };
 }
@@ -210,20 +213,13 @@ function followed({ repository: { path, worktree = false }, data, settings }: Em
   return localRepository({ path, worktree, excluded: [data], searchPath: settings.path });
 }
 
-/** A local repository: only the one that this process was started with may be read from the disk. */
-async function openGit(
+/** Only the repository that this process was started with may be read from the disk. */
+function openGit(
   repository: ObjectOf<"Repository">,
   { repository: { path } }: EmbeddedOptions,
-  local: LocalRepository,
+  { local, remotes }: { readonly local: LocalRepository; readonly remotes: Remotes },
 ) {
-  const { url } = repository.spec;
-  if (url !== path) {
-    throw new SlessError("repository_url_invalid", {
-      url,
-      cause: "this server follows only the repository it was started with",
-    });
-  }
-  return local.open();
+  return repository.spec.url === path ? local.open() : remotes.open(repository);
 }
 
 type Ports = Awaited<ReturnType<typeof openPorts>>;

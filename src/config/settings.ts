@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { buildEnvironment, type Environment } from "./build-environment.ts";
@@ -30,6 +31,11 @@ export interface Settings {
   readonly path: string;
   /** Home folder, where package managers find the user's own configuration; undefined when the environment has none. */
   readonly home: string | undefined;
+  /**
+   * Networks beside the public internet from which remote repositories may be fetched, in CIDR form or as single
+   * addresses. `SLESS_GIT_NETWORKS`, with commas between them, default none.
+   */
+  readonly gitNetworks: readonly string[];
   /** What dependency installs and builds may see of the environment. */
   readonly buildEnvironment: Readonly<Record<string, string>>;
 }
@@ -83,6 +89,7 @@ export function readSettings(env: Environment, flags: SettingFlags = {}): Settin
     color: isColorAllowed(env),
     path: env.PATH ?? "",
     home: env.HOME || undefined,
+    gitNetworks: read("SLESS_GIT_NETWORKS", undefined, parseNetworks, []),
     buildEnvironment: buildEnvironment(env),
   };
   if (faults.length > 0) throw new SlessError("settings_invalid", { cause: faults.join("; ") });
@@ -121,6 +128,20 @@ function parseNamespace(text: string): Parsed<string> {
   return text.length <= NAMESPACE_MAX_LENGTH && new RegExp(NAMESPACE_PATTERN).test(text)
     ? { value: text }
     : { fault: `"${text}" is no namespace: use lower-case letters, digits and "-", at most ${NAMESPACE_MAX_LENGTH}` };
+}
+
+function parseNetworks(text: string): Parsed<readonly string[]> {
+  const networks = text.split(/[\s,]+/).filter(Boolean);
+  const wrong = networks.find((network) => !isNetwork(network));
+  return wrong === undefined
+    ? { value: Object.freeze(networks) }
+    : { fault: `"${wrong}" is no network: write for example 10.0.0.0/8 or fd00::/8` };
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = "", bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  return version !== 0 && Number(bits ?? 0) <= (version === 4 ? 32 : 128);
 }
 
 function oneOf<T extends string>(values: readonly T[]): (text: string) => Parsed<T> {

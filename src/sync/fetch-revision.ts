@@ -3,7 +3,7 @@ import { durationMs, type ObjectOf, type RepositorySpec } from "../apis/index.ts
 import type { TimerClock } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { Resolved } from "../source/index.ts";
-import { DEFAULT_INTERVAL } from "./next-after.ts";
+import { intervalMs } from "./next-after.ts";
 import { isAskedFor, OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 import { closeOpened, type OpenRepository } from "./sync-memory.ts";
@@ -45,10 +45,10 @@ async function ask(run: Run, deps: SyncDeps): Promise<Resolved> {
 function recentAnswer(run: Run, clock: TimerClock): Resolved | undefined {
   const { memory, repository } = run;
   const { answer, settled, opened, isHinted } = memory;
-  const { ref = {}, interval = DEFAULT_INTERVAL } = repository.spec;
+  const { ref = {} } = repository.spec;
   if (!answer || answer.opened !== opened || opened.source !== sourceOf(repository.spec)) return undefined;
   if (!settled || isHinted || isAskedFor(run) || !isDeepStrictEqual(answer.ref, { ...ref })) return undefined;
-  const goodMs = Math.min(ANSWER_GOOD_MS, durationMs(interval) / 2);
+  const goodMs = Math.min(ANSWER_GOOD_MS, intervalMs(repository) / 2);
   return clock.monotonicMs() - answer.atMs < goodMs ? answer.resolved : undefined;
 }
 

@@ -7,14 +7,15 @@ import {
   type ObjectRef,
   ownerUidOf,
 } from "../apis/index.ts";
-import { type ControllerLog, type ReconcileRun, startController } from "../controller/index.ts";
+import { type ControllerLog, type Next, type ReconcileRun, startController } from "../controller/index.ts";
 import { cachedReads, onContentChange, type SyncInformers } from "./cached-reads.ts";
+import { intervalMs } from "./next-after.ts";
 import { reconcileRepository } from "./reconcile-repository.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 import { createSyncMemory, type ManifestPlace } from "./sync-memory.ts";
 
-/** Repositories that are synced at the same time. */
-const CONCURRENCY = 4;
+/** Repositories that are synced at the same time; some of them wait for servers that hang. */
+const CONCURRENCY = 16;
 
 export interface SyncControllerDeps extends Omit<SyncDeps, "reads" | "memory"> {
   /** Started, and synced by the time of the call. */
@@ -43,11 +44,20 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
   const reads = cachedReads(informers);
   const memory = createSyncMemory();
   const syncDeps: SyncDeps = { ...deps, reads, memory };
+  async function reconcile(key: string, signal: AbortSignal): Promise<Next> {
+    const next = await reconcileRepository(toKey(key), syncDeps, signal);
+    // What recovered is not waited for longer than what never failed.
+    const repository = next.kind === "backOff" && repositoryOf(toKey(key));
+    if (repository) controller.enqueueAfter(key, intervalMs(repository));
+    return next;
+  }
+  const repositoryOf = ({ namespace, name }: ObjectKey) =>
+    informers.repositories.list(namespace).find(({ metadata }) => metadata.name === name);
   const controller = startController({
     name: "sync",
     concurrency: CONCURRENCY,
     clock,
-    reconcile: (key, signal) => reconcileRepository(toKey(key), syncDeps, signal),
+    reconcile,
     ...(log && { log }),
     ...(onRun && { onRun }),
   });

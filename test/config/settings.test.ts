@@ -24,6 +24,7 @@ it("an empty environment gives the defaults of the embedded mode", () => {
     color: true,
     path: "",
     home: undefined,
+    gitNetworks: [],
     buildEnvironment: {},
   });
 });
@@ -57,11 +58,18 @@ const faults: Record<string, [Record<string, string>, string]> = {
   "an endpoint of another scheme": [{ SLESS_ENDPOINT: "ftp://a" }, "SLESS_ENDPOINT is no http(s) address"],
   "a namespace in capitals": [{ SLESS_NAMESPACE: "Team" }, 'SLESS_NAMESPACE "Team" is no namespace'],
   "a namespace that is too long": [{ SLESS_NAMESPACE: "a".repeat(55) }, "is no namespace"],
+  "a name in place of a network": [{ SLESS_GIT_NETWORKS: "git.local" }, 'SLESS_GIT_NETWORKS "git.local" is no network'],
+  "a network of too many bits": [{ SLESS_GIT_NETWORKS: "10.0.0.0/33" }, '"10.0.0.0/33" is no network'],
   "an unknown level": [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL "loud" is none of trace, debug, info, warn, error, silent'],
   "an unknown format": [{ LOG_FORMAT: "xml" }, 'LOG_FORMAT "xml" is none of text, json'],
 };
 it.each(Object.entries(faults))("%s is refused by name", (_name, [env, expected]) => {
   expect(faultOf(env)).toContain(expected);
+});
+
+it("networks of repositories stand in a list", () => {
+  const { gitNetworks } = readSettings({ SLESS_GIT_NETWORKS: "127.0.0.1, 10.0.0.0/8,fd00::/8 ::1/128" });
+  expect(gitNetworks).toEqual(["127.0.0.1", "10.0.0.0/8", "fd00::/8", "::1/128"]);
 });
 
 it("every fault is told at once, each with the name of its flag or variable", () => {

@@ -1,3 +1,4 @@
+import { rename } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ANNOTATIONS, type Kind } from "../../src/apis/index.ts";
 import { createInformer } from "../../src/controller/index.ts";
@@ -94,6 +95,23 @@ describe("a repository is synced", () => {
       () => world.status(),
       (status) => status.lastAppliedRevision === `main@sha1:${commit}`,
     );
+  });
+
+  it("after its interval at the latest when it fails again and again", async () => {
+    const world = await controlled(functionFolder("hello"), { spec: { interval: "5s" } });
+    await world.settled();
+    await rename(world.git.dir, `${world.git.dir}-away`);
+    world.controller.hint(KEY);
+    for (let failures = 0; failures < 10; failures += 1) {
+      await world.controller.idle();
+      const [soonest = 0] = await eventually(
+        "it waits",
+        () => world.clock.timers(),
+        (timers) => timers.length > 0,
+      );
+      expect(soonest).toBeLessThan(5_001);
+      world.clock.advance(soonest);
+    }
   });
 
   it("when its spec changes, and when somebody asks", async () => {
