@@ -60,7 +60,6 @@ export const pull: Verb<PullFlags> = {
     { line: "sless pull --into . --only function/hello", does: "one function" },
     { line: "sless pull --into . --prune --dry-run", does: "what would change, removals included" },
   ],
-  endsOnSignal: true,
   async run(_args, options, context) {
     const chosen = chosenObjects(options.only, VERB);
     const place = await placeOf(options.into, context);
@@ -117,10 +116,11 @@ async function pullRequest(
     download: (ref) => client().source(kindNamed(ref.kind, VERB).plural as "functions", ref.name, { namespace }),
     async neverDeployed(folder) {
       chosen.check([...live.objects.map((object) => refOf(object) as ObjectRef), ...refsIn(folder)]);
-      const gone = prune && repository && place.checkout ? goneFrom(folder, live.objects) : new Map();
+      if (!repository || !place.checkout) return undefined;
+      const gone = prune ? goneFrom(folder, live.objects) : new Map();
       if (gone.size === 0) return new Map();
       const git = await deps.openGitReader(place.root);
-      return neverDeployed({ folder, gone, repository: repository!, git }).finally(() => git.close());
+      return neverDeployed({ folder, gone, repository, git }).finally(() => git.close());
     },
     prune,
     force,

@@ -2,7 +2,7 @@ export * from "./action.ts";
 export { toLine } from "./action-text.ts";
 export { type Applier, appliedHash, appliedIntent } from "./applied-intent.ts";
 export { changesBetween } from "./changes-between.ts";
-export { DEFAULT_GUARD, type DeletionGuard } from "./deletion-guard.ts";
+export { DEFAULT_GUARD, type DeletionGuard, isWithinGuard } from "./deletion-guard.ts";
 export * from "./desired-state.ts";
 export { nameClashes } from "./name-clashes.ts";
 export { type PlannedRepository, type PlanRequest, planChanges } from "./plan-changes.ts";

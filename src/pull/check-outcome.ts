@@ -15,7 +15,7 @@ export interface ReadingOptions {
 }
 
 /** Sources are measured by what the server took, not by this machine's limits. */
-export const NO_LIMITS = { maxSourceBytes: 2 ** 40, maxSourceFiles: 1_000_000 };
+const NO_LIMITS = { maxSourceBytes: 2 ** 40, maxSourceFiles: 1_000_000 };
 
 export function readFiles(
   files: ReadonlyMap<string, FolderFile>,

@@ -63,7 +63,7 @@ function byKindAndName({ ref: a }: Candidate, { ref: b }: Candidate): number {
 /** Where the repository had it when it was last synced. */
 function formerFile({ live }: Candidate, { folder, repository }: PullRequest): string | undefined {
   const path = live.metadata.annotations?.[ANNOTATIONS.path];
-  if (path === undefined || ownerUidOf(live) !== repository) return undefined;
+  if (path === undefined || repository === undefined || ownerUidOf(live) !== repository) return undefined;
   const isFit = isYamlName(path) && contains(folder.scope, path) && entryFaults([{ path, kind: "file" }]).length === 0;
   if (!isFit || isBehindFile(path, folder)) return undefined;
   if (!folder.lookAt(path)) return path;

@@ -1,5 +1,6 @@
 import { refOf, refText } from "../apis/index.ts";
 import type { PlacedDefinition } from "../desired/index.ts";
+import { DEFAULT_GUARD, isWithinGuard } from "../plan/index.ts";
 import { below, contains } from "./folder-files.ts";
 import type { Place } from "./new-places.ts";
 import type { FolderState, PullRequest, PullRow } from "./pull-request.ts";
@@ -25,8 +26,9 @@ export function goneObjects(request: PullRequest, refused: ReadonlyMap<string, S
     ([key, { object }]) => !isLive.has(key) && request.isChosen(refOf(object.intent)),
   );
   const reasons = new Map<string, Skip>();
+  const tooMany = tooManyReason(gone.length, request);
   for (const [key, definition] of gone) {
-    const why = refused.get(key) ?? reasonToStay(key, definition, request);
+    const why = refused.get(key) ?? reasonToStay(key, definition, request) ?? tooMany;
     if (why) reasons.set(key, why);
   }
   const going = new Map<string, Place>();
@@ -59,10 +61,19 @@ function filesOnlyOf(
   return isShared ? [] : sourceFiles.map(({ path }) => below(sourceFolder, path));
 }
 
+/** A wrong namespace or server lacks everything: that must not look like everything being deleted. */
+function tooManyReason(count: number, { folder, neverDeployed, force }: PullRequest): Skip | undefined {
+  const all = folder.definitions.objects.size;
+  const isKnown = force || neverDeployed !== undefined;
+  if (isKnown || isWithinGuard({ count, wereHeld: false }, all, DEFAULT_GUARD)) return undefined;
+  const reason = `${count} of ${all} objects would go, and nothing tells that they were ever deployed; check server and namespace, then use --force`;
+  return { reason, isFault: true };
+}
+
 function reasonToStay(key: string, { object }: PlacedDefinition, request: PullRequest): Skip | undefined {
   if (!request.prune) return { reason: "is not on the server; --prune removes it here" };
   if (request.force) return undefined;
-  const never = request.neverDeployed.get(key);
+  const never = request.neverDeployed?.get(key);
   if (never !== undefined) return { reason: never };
   if (isUnsaved(object.file, request.folder)) return { reason: unsavedReason([object.file]), isFault: true };
   return undefined;

@@ -1,10 +1,12 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import { refText, type WorkloadRef } from "../apis/index.ts";
 import { isSlessError, messageOf } from "../errors/index.ts";
 import { readArchive } from "../source/index.ts";
-import { checkOutcome, NO_LIMITS, type ReadingOptions, readFiles } from "./check-outcome.ts";
+import { checkOutcome, type ReadingOptions, readFiles } from "./check-outcome.ts";
 import { type FetchedSource, fetchedSource } from "./fetched-source.ts";
 import { withIgnored } from "./ignored-by-git.ts";
-import type { PullFolder } from "./open-folder.ts";
+import { type PullFolder, refused } from "./open-folder.ts";
 import { missingSources, type PullPlan, planPull } from "./plan-pull.ts";
 import type { FolderState, PullRequest, PullRow } from "./pull-request.ts";
 import { presentSources } from "./source-changes.ts";
@@ -14,6 +16,8 @@ import { writeChanges } from "./write-changes.ts";
 
 /** Archives that are downloaded at the same time. */
 const DOWNLOADS = 8;
+/** Of one source; what a server takes is far less. */
+const ARCHIVE_LIMITS = { maxBytes: 512 << 20, maxFiles: 100_000 };
 /** Sources that are held in memory until they are written; the next pull brings the rest. */
 const SOURCES_MAX_BYTES = 512 << 20;
 
@@ -25,8 +29,8 @@ export interface PullOptions extends Omit<PullRequest, "folder" | "neverDeployed
   readonly runtimes: Iterable<string>;
   /** The archive of an object's present source. */
   readonly download: (ref: WorkloadRef) => Promise<Uint8Array>;
-  /** Why objects of the folder that the server does not have were never there. */
-  readonly neverDeployed: (folder: FolderState) => Promise<ReadonlyMap<string, string>>;
+  /** As in a PullRequest, once the folder is read. */
+  readonly neverDeployed: (folder: FolderState) => Promise<PullRequest["neverDeployed"]>;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
 }
@@ -44,6 +48,7 @@ export interface PullResult {
  */
 export async function pullFolder(options: PullOptions): Promise<PullResult> {
   const { place, scope, namespace } = options;
+  refuseLinks(place.root, scope);
   const walking: WalkOptions = {
     root: place.root,
     folder: scope,
@@ -62,6 +67,15 @@ export async function pullFolder(options: PullOptions): Promise<PullResult> {
   const writing = { root: place.root, scope, signal, lookAt: (path: string) => lookAt(path, walking) };
   const { failed, isInterrupted } = await writeChanges(plan.changes, writing);
   return { rows: rows.map((row) => withFailure(row, failed)), isInterrupted };
+}
+
+/** What the repository follows must be folders here: through a link they would lie somewhere else. */
+function refuseLinks(root: string, scope: string): void {
+  let at = root;
+  for (const part of scope.split("/").filter(Boolean)) {
+    at = join(at, part);
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) throw refused(`${at} is a link`);
+  }
 }
 
 function runtimesOf({ runtimes, live }: PullOptions): Set<string> {
@@ -126,8 +140,7 @@ async function fetchSources(missing: readonly Candidate[], options: PullOptions)
 
 async function fetchOne({ ref, digest }: Candidate, { download, place }: PullOptions): Promise<FetchedSource> {
   try {
-    const { maxSourceBytes: maxBytes, maxSourceFiles: maxFiles } = NO_LIMITS;
-    const archive = await readArchive(await download(ref as WorkloadRef), { maxBytes, maxFiles });
+    const archive = await readArchive(await download(ref as WorkloadRef), ARCHIVE_LIMITS);
     return fetchedSource(archive, digest!, place.format);
   } catch (error) {
     if (isSlessError(error, "server_unreachable")) throw error;

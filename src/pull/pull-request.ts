@@ -36,8 +36,11 @@ export interface PullRequest {
   readonly force: boolean;
   /** Removes what is not on the server. */
   readonly prune: boolean;
-  /** Why an object of the folder is not gone from the server but was never there; undefined when it was. By `refText`. */
-  readonly neverDeployed: ReadonlyMap<string, string>;
+  /**
+   * Why objects of the folder are not gone from the server but were never there: by `refText`. undefined when that cannot
+   * be known; then no more is pruned than a sync would delete unasked.
+   */
+  readonly neverDeployed: ReadonlyMap<string, string> | undefined;
 }
 
 export type PullAction = "created" | "configured" | "unchanged" | "deleted" | "skipped" | "failed";

@@ -209,6 +209,8 @@ async function done(response: Dispatcher.ResponseData): Promise<void> {
 }
 
 const ZIP = "application/zip";
+/** Far more than a server takes as a source. */
+const ARCHIVE_MAX_BYTES = 512 << 20;
 
 function zipCall(path: string, zip: Uint8Array): Call {
   return { method: "POST", path, body: zip, headers: { "content-type": ZIP } };
@@ -216,7 +218,15 @@ function zipCall(path: string, zip: Uint8Array): Call {
 
 async function archiveOf(response: Dispatcher.ResponseData): Promise<Uint8Array> {
   if (response.statusCode >= 400) throw await toServerError(response);
-  return new Uint8Array(await response.body.arrayBuffer());
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > ARCHIVE_MAX_BYTES)
+      throw new SlessError("too_large", { what: "The archive", limit: `${ARCHIVE_MAX_BYTES} bytes` });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 async function itemsOf<T>(response: Dispatcher.ResponseData): Promise<T[]> {

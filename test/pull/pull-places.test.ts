@@ -204,6 +204,17 @@ describe("the folder", () => {
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("follows only prod") });
   });
 
+  it("is not looked into through a link", async () => {
+    const world = await pullWorld(
+      { ...NOTHING, prod: { symlink: "elsewhere" }, "elsewhere/x": "1" },
+      { spec: { path: "prod" } },
+    );
+    await world.write("Function", "a", PYTHON, CODE);
+    const { code, stderr } = await world.pull();
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("is a link") });
+    expect(await world.git.git("status", "--porcelain")).toBe("");
+  });
+
   it("never reaches into repositories within, and not into Git's own files", async () => {
     const world = await pullWorld(NOTHING);
     await mkdir(join(world.git.work, "functions/a/.git"), { recursive: true });

@@ -379,6 +379,17 @@ describe("what is gone on the server", () => {
     expect(await world.text(FILE)).toBe(functionYaml("hello"));
   });
 
+  it("is not taken for gone when all of it seems to be, and nothing tells that it was ever there", async () => {
+    const files = Object.assign({}, ...["a", "b", "c"].map((name) => functionFolder(name)));
+    const world = await pullWorld(files, { spec: { url: "https://example.com/other.git" } });
+    const { code, objects } = await world.pulled("--prune");
+    expect(code).toBe(1);
+    expect(objects.map(({ action }) => action)).toEqual(Array(6).fill("skipped"));
+    expect(objects[0]!.reason).toContain("6 of 6 objects would go");
+    expect((await world.pulled("--prune", "--force")).lines).toHaveLength(6);
+    expect(Object.keys(await filesBelow(world.git.work))).toEqual([]);
+  });
+
   it("is not what was never there: an object that is not pushed yet stays", async () => {
     const world = await pullWorld(functionFolder("hello"));
     await world.git.commit("new", functionFolder("fresh"));
