@@ -37,7 +37,7 @@ interface Program {
 
 /**
  * Reconciles FunctionJobs: a run for every raise of `runID`, at most once each; 0 is no run. A run that ended is not
- * looked at again, whatever else of the spec changes.
+ * run again, whatever else of the spec changes.
  */
 export function createFunctionJobReconciler(deps: FunctionJobDeps): (key: ObjectKey) => Promise<Next> {
   return async (key) => {
@@ -48,7 +48,10 @@ export function createFunctionJobReconciler(deps: FunctionJobDeps): (key: Object
       await deps.platform.remove(ref);
       return { kind: "done" };
     }
-    if (isSettled(job)) return { kind: "done" };
+    if (isSettled(job)) {
+      await deps.store.updateStatus(job, observedStatus(job));
+      return { kind: "done" };
+    }
     const seen = await observe(ref, job, deps);
     const status = functionJobStatus(job, seen, deps.clock.now().toISOString());
     report(ref, job.status, status, deps);
@@ -61,6 +64,13 @@ export function createFunctionJobReconciler(deps: FunctionJobDeps): (key: Object
 function isSettled(job: Job): boolean {
   const ended = job.status?.phase === "Succeeded" || job.status?.phase === "Failed";
   return ended && job.status?.completionTime !== undefined && (job.spec.runID ?? 0) <= (job.status.lastRunID ?? 0);
+}
+
+/** The same status for the present generation: whoever waits for it sees that the change was looked at. */
+function observedStatus({ metadata, status = {} }: Job): FunctionJobStatus {
+  const observedGeneration = metadata.generation;
+  const conditions = status.conditions?.map((condition) => ({ ...condition, observedGeneration }));
+  return { ...status, observedGeneration, ...(conditions ? { conditions } : {}) };
 }
 
 async function observe(ref: WorkloadRef, job: Job, deps: FunctionJobDeps): Promise<JobObservation> {

@@ -1,0 +1,124 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answering, pythonFunction, startTestApp } from "../support/embedded.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Files, gitRepository } from "../support/git-repository.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+function job(spec: Readonly<Record<string, unknown>>): string {
+  return [
+    "apiVersion: sless.kube5s.ru/v1alpha1",
+    "kind: FunctionJob",
+    "metadata: {name: report}",
+    `spec: ${JSON.stringify(spec)}`,
+    "",
+  ].join("\n");
+}
+
+const inline = (code: string, spec: Readonly<Record<string, unknown>> = {}): Files => ({
+  "jobs/report/job.yaml": job({ runtime: "python3.11", runID: 1, ...spec }),
+  "jobs/report/handler.py": code,
+});
+
+/** Appends a line to a file for every run, and returns how often it ran. */
+const counting = (file: string) => `def handle(event, context):
+    with open(${JSON.stringify(file)}, "a+") as runs:
+        runs.write("run\\n")
+        runs.seek(0)
+        return {"runs": len(runs.readlines()), "event": event}
+`;
+
+describe("a job", () => {
+  it("runs once for every raise of its runID, and for no other change", async () => {
+    const runs = join(await temporaryFolder(), "runs");
+    const repository = await gitRepository(inline(counting(runs), { eventJSON: '{"month":5}' }));
+    const { app, object, synced } = await startTestApp(repository);
+    const message = async () => JSON.parse((await object<"FunctionJob">("jobs", "report")).status?.message ?? "null");
+    await app.settled();
+    expect(await message()).toEqual({ runs: 1, event: { month: 5 } });
+
+    await synced(await repository.commit("event", inline(counting(runs), { eventJSON: '{"month":6}' })));
+    expect(await message()).toEqual({ runs: 1, event: { month: 5 } });
+
+    await synced(await repository.commit("again", inline(counting(runs), { eventJSON: '{"month":6}', runID: 2 })));
+    expect(await message()).toEqual({ runs: 2, event: { month: 6 } });
+    expect((await readFile(runs, "utf8")).length).toBe(2 * "run\n".length);
+  });
+
+  it("with runID 0 does not run", async () => {
+    const repository = await gitRepository(inline(answering(1), { runID: 0 }));
+    const { app, object } = await startTestApp(repository);
+    await app.settled();
+    expect((await object<"FunctionJob">("jobs", "report")).status).toMatchObject({ phase: "Skipped" });
+  });
+
+  it("that fails keeps the reason and the last lines, and the next run may succeed", async () => {
+    const repository = await gitRepository(inline("def handle(event, context):\n    raise ValueError('no data')\n"));
+    const { app, object, synced } = await startTestApp(repository);
+    await app.settled();
+    const failed = (await object<"FunctionJob">("jobs", "report")).status;
+    expect(failed).toMatchObject({ phase: "Failed", lastRunID: 1 });
+    expect(failed?.message).toContain("ValueError: no data");
+
+    await synced(await repository.commit("mended", inline(answering("done"), { runID: 2 })));
+    expect((await object<"FunctionJob">("jobs", "report")).status).toMatchObject({
+      phase: "Succeeded",
+      message: "done",
+      lastRunID: 2,
+    });
+  });
+
+  it("with functionRef waits for its function, and runs the function's code once it is there", async () => {
+    const byRef = { "jobs/report/job.yaml": job({ functionRef: "one", runID: 1, eventJSON: '{"name":"Ada"}' }) };
+    const repository = await gitRepository(byRef);
+    const { app, object, synced } = await startTestApp(repository);
+    await app.settled();
+    const waiting = (await object<"FunctionJob">("jobs", "report")).status;
+    expect(waiting).toMatchObject({ phase: "Pending" });
+    expect(waiting?.conditions?.[0]?.reason).toBe("FunctionNotFound");
+
+    const code = "def handle(event, context):\n    return 'Hello, ' + event['name']\n";
+    await synced(await repository.commit("function", pythonFunction("one", code)));
+    const ended = await eventually(
+      "the job's end",
+      () => object<"FunctionJob">("jobs", "report"),
+      ({ status }) => status?.completionTime !== undefined,
+    );
+    expect(ended.status).toMatchObject({ phase: "Succeeded", message: "Hello, Ada" });
+  });
+
+  it("that is deleted while it runs is ended", async () => {
+    const file = join(await temporaryFolder(), "pid");
+    const code = `import os, time
+def handle(event, context):
+    with open(${JSON.stringify(file)}, "w") as pid:
+        pid.write(str(os.getpid()))
+    time.sleep(600)
+`;
+    const repository = await gitRepository(inline(code, { timeoutSec: 900 }));
+    await startTestApp(repository);
+    const pid = Number(
+      await eventually(
+        "the run",
+        () => readFile(file, "utf8").catch(() => ""),
+        (text) => text !== "",
+      ),
+    );
+    await repository.commit("gone", { "jobs/report/job.yaml": null, "jobs/report/handler.py": null });
+    await eventually(
+      "the end of its process",
+      () => isRunning(pid),
+      (running) => !running,
+    );
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
