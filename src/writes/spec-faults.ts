@@ -8,6 +8,7 @@ import {
   type ObjectKey,
   runtimeFault,
 } from "../apis/index.ts";
+import { isVersionRange } from "../source/index.ts";
 import type { FieldFault } from "./refused-request.ts";
 import { INNER_FIELDS, restName, STORED_FIELDS, WRITABLE_FIELDS } from "./rest-fields.ts";
 
@@ -45,7 +46,7 @@ export function specFaults(
   return [...unique.values()];
 }
 
-function unknownFaults({ runtime, url }: Spec, known: Known, isChanged: (field: string) => boolean): Fault[] {
+function unknownFaults({ runtime, url, ref }: Spec, known: Known, isChanged: (field: string) => boolean): Fault[] {
   const faults: Fault[] = [];
   if (typeof runtime === "string" && isChanged("runtime")) {
     const fault = runtimeFault(runtime, known.runtimes);
@@ -55,6 +56,9 @@ function unknownFaults({ runtime, url }: Spec, known: Known, isChanged: (field: 
     const message = known.urlFault(url);
     if (message !== undefined) faults.push({ path: ["spec", "url"], message });
   }
+  const semver = (ref as { semver?: unknown } | undefined)?.semver;
+  if (typeof semver === "string" && isChanged("ref") && !isVersionRange(semver))
+    faults.push({ path: ["spec", "ref", "semver"], message: 'is no range of versions; write for example "1.x"' });
   return faults;
 }
 

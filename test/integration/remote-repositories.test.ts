@@ -182,5 +182,10 @@ it("addresses that are none of a remote repository, or not to be reached, are re
     expect(error, url).toMatchObject({ status: 400, details: [{ field: "url" }] });
     expect(error.message).not.toContain("hunter2");
   }
+  const range = { name: "team", url: "https://example.com/a.git", ref: { semver: "the newest" } };
+  await expect(app.client.create("repositories", range, IN)).rejects.toMatchObject({
+    status: 400,
+    details: [{ field: "ref/semver" }],
+  });
   expect(await app.client.list("repositories", IN)).toHaveLength(1);
 });

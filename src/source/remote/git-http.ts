@@ -69,8 +69,8 @@ export function openGitHttp({ url, access, policy, maxBytes = MAX_BYTES }: GitHt
 
   async function send(target: URL, options: Omit<Dispatcher.RequestOptions, "origin" | "path">, signal: AbortSignal) {
     checkAddress(target, policy);
-    const isOurs = target.host === url.host || (target.hostname === url.hostname && isUpgrade(url, target));
-    const authorization = isOurs ? access.authorization : undefined;
+    // Name and port; from http to https of the same host it goes along.
+    const authorization = target.host === url.host ? access.authorization : undefined;
     const headers = {
       "user-agent": "git/sless",
       "accept-encoding": "identity",
@@ -149,9 +149,4 @@ export function openGitHttp({ url, access, policy, maxBytes = MAX_BYTES }: GitHt
 
 function protocolHeader({ protocol }: GitHttpRequest): Record<string, string> {
   return protocol === undefined ? {} : { "git-protocol": protocol };
-}
-
-/** The same host, asked encrypted where it was asked in the clear. */
-function isUpgrade(from: URL, to: URL): boolean {
-  return from.protocol === "http:" && to.protocol === "https:" && from.port === "" && to.port === "";
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ObjectId } from "../git-reader.ts";
 import { isObjectId } from "../ref-name.ts";
@@ -9,7 +9,7 @@ import { isObjectId } from "../ref-name.ts";
 const KEPT = "refs/sless";
 
 /** Mark of a folder that is not ready; it never is the name of a mirror. */
-export const UNFINISHED = ".unfinished";
+const UNFINISHED = ".unfinished";
 
 /** Makes a mirror for commits of this kind where none is; one of another kind is replaced. */
 export async function makeMirror(folder: string, commit: ObjectId): Promise<void> {
@@ -67,11 +67,6 @@ export async function removeLeftovers(folder: string): Promise<void> {
 
 export async function packCount(folder: string): Promise<number> {
   return (await namesIn(join(folder, "objects", "pack"))).filter((name) => name.endsWith(".pack")).length;
-}
-
-/** Whether anything is there. */
-export async function isThere(folder: string): Promise<boolean> {
-  return (await stat(folder).catch(() => undefined)) !== undefined;
 }
 
 async function namesIn(folder: string): Promise<string[]> {

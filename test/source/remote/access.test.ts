@@ -61,6 +61,13 @@ it.each<[string, Record<string, string> | undefined]>([
   expect(world.server.requests()).toEqual([]);
 });
 
+it("a ca.crt that is none is told, and so is a server that has no such certificate", async () => {
+  const secrets: Secrets = { "demo/git": { "ca.crt": "no certificate" } };
+  const world = await remoteWorld(NATIVE, { a: "1" }, { tls: true, secrets });
+  const told = failsWith("repository_unreachable", world.server.url);
+  await expect((await world.reader({ secret: "git" })).resolve({})).rejects.toThrow(told);
+});
+
 it("a credential that changed is used at the next look, and what the old one fetched is not read with it", async () => {
   const secrets: Secrets = { "demo/git": { username: "ada", password: "old" } };
   const world = await remoteWorld(NATIVE, { a: "1" }, { secrets });

@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runGit } from "../../support/git-repository.ts";
@@ -38,17 +38,24 @@ describe.each(ADAPTERS)("with $name", (adapter) => {
     expect(world.server.requests()).toEqual([]);
   });
 
-  it("a restart fetches nothing that the mirror has", async () => {
+  it("a restart fetches nothing that the mirror has, and is not stopped by what was left in it", async () => {
     const world = await remoteWorld(adapter, { a: "1" });
     const reader = await world.reader();
     await reader.resolve({});
     await reader.close();
     world.server.requests();
+    const [name] = await readdir(world.folder);
+    const left = ["shallow.lock", "config.lock", "refs/sless/0.lock", "objects/pack/tmp_pack_x", "gc.pid"];
+    for (const file of left) await writeFile(join(world.folder, name!, file), "");
     const next = await (await world.reopen()).open({ namespace: "demo", url: world.server.url });
     const { tree } = await next.resolve({});
     expect(await filesOf(next, tree)).toEqual({ a: "1" });
-    await next.close();
     expect(linesOf(world.server.requests())).toEqual(LISTING);
+    const commit = await world.repository.commit("next", { a: "2" });
+    expect(await next.resolve({})).toMatchObject({ commit });
+    await next.close();
+    const there = await readdir(join(world.folder, name!), { recursive: true });
+    expect(there.filter((file) => left.includes(file))).toEqual([]);
   });
 
   it("only what differs is sent, without history", async () => {
