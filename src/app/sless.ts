@@ -5,6 +5,7 @@ import { endProcess, main, processIo } from "../cli/index.ts";
 import { loadRuntimes } from "../runtimes/index.ts";
 import { createClient } from "../server/client.ts";
 import { findGit } from "../source/index.ts";
+import { boundHeapGrowth } from "./heap-growth.ts";
 import { openLocalReader } from "./open-git-reader.ts";
 
 // `sless secret set api token=…`: the list of processes need not show it any longer than it must.
@@ -16,7 +17,10 @@ const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"
 
 const code = await main(process.argv.slice(2), io, {
   // Loaded when needed: every other verb starts without the server.
-  startEmbedded: async (options) => (await import("./embedded.ts")).startEmbedded(options),
+  startEmbedded: async (options) => {
+    boundHeapGrowth();
+    return (await import("./embedded.ts")).startEmbedded(options);
+  },
   openGitReader: async (repository) => openLocalReader({ repository, git: await findGit(io.env.PATH) }),
   createClient,
   loadRuntimes: () => loadRuntimes(join(root, "runtimes")),

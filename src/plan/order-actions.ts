@@ -15,13 +15,21 @@ export function orderGone(actions: readonly Action[]): Action[] {
 }
 
 function ordered(actions: readonly Action[], direction: 1 | -1): Action[] {
-  return actions
-    .map((action) => ({ action, at: sortKey(refOfAction(action)) }))
-    .sort((a, b) => (a.at < b.at ? -direction : direction))
+  const ranks = Map.groupBy(
+    actions.map((action) => ({ action, ref: refOfAction(action) })),
+    ({ ref }) => RANK[ref.kind],
+  );
+  // Rank by rank, for the files mostly have the order of the names: what is in order already is sorted in one pass.
+  return [...ranks]
+    .sort(([a], [b]) => (a - b) * direction)
+    .flatMap(([, group]) => group.sort((a, b) => compareRefs(a.ref, b.ref) * direction))
     .map(({ action }) => action);
 }
 
-/** The separator is lower than any character of a name, so that a name comes before its own continuations. */
-function sortKey({ kind, namespace, name }: ObjectRef): string {
-  return `${RANK[kind]}\0${namespace}\0${name}\0${kind}`;
+function compareRefs(a: ObjectRef, b: ObjectRef): number {
+  return compareTexts(a.namespace, b.namespace) || compareTexts(a.name, b.name) || compareTexts(a.kind, b.kind);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -61,8 +61,8 @@ function inventoryOf(live: LiveObjects, uid: string): Inventory {
     if (!object.metadata.deletionTimestamp) count += 1;
     const file = object.metadata.annotations?.[ANNOTATIONS.path];
     if (file === undefined) continue;
-    // An array that grew would hold room for sixteen more.
-    manifestFiles.set(file, [...(manifestFiles.get(file) ?? []), refText(refOf(object))]);
+    // Not pushed: an array that grows takes room for sixteen more.
+    manifestFiles.set(file, (manifestFiles.get(file) ?? []).concat(refText(refOf(object))));
   }
   return { live, count, manifestFiles };
 }

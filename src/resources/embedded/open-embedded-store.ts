@@ -16,8 +16,11 @@ export type EmbeddedStore = ResourceStore & {
   close(): Promise<void>;
 };
 
-/** A watch may be this many changes of its kind behind before it has to list again. */
-const REPLAYED_CHANGES = 4_000;
+/**
+ * A watch may be this many changes of its kind behind before it has to list again. Each keeps what the object was in
+ * memory, and up to twice as many linger.
+ */
+const REPLAYED_CHANGES = 1_000;
 
 /**
  * A ResourceStore over one SQLite file (`:memory:` keeps nothing) for one process, which it locks against others.
