@@ -14,6 +14,7 @@ import type { Platform, WorkloadSpec, WorkloadState } from "../platform/index.ts
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
+import { createRolloutClock, type RolloutClock } from "./rollout-clock.ts";
 import { workloadNews } from "./workload-news.ts";
 import { type WorkloadObservation, workloadStatus } from "./workload-status.ts";
 
@@ -33,12 +34,6 @@ export interface WorkloadDeps {
 type Workload = ObjectOf<"Function"> | ObjectOf<"Service">;
 type WorkloadKindServed = "Function" | "Service";
 
-/** What this process saw of a rollout, for the durations that it reports. */
-interface Rollout {
-  readonly version: string;
-  readonly startedAt: number;
-}
-
 /**
  * Reconciles Functions and Services: source stored → image built → replicas run → status. Level-based; every run
  * reads afresh and the only write is a status that differs. What serves goes on serving until its successor is ready.
@@ -47,23 +42,26 @@ export function createWorkloadReconciler(
   kind: WorkloadKindServed,
   deps: WorkloadDeps,
 ): (key: ObjectKey) => Promise<Next> {
-  const rollouts = new Map<string, Rollout>();
+  const rollouts = createRolloutClock(deps.clock);
   return async (key) => {
     const ref: WorkloadRef = { kind, ...key };
     const object = (await deps.store.get(kind, key)) as Workload | undefined;
     if (!object || object.metadata.deletionTimestamp) {
-      rollouts.delete(keyOf(key));
+      rollouts.forget(keyOf(key));
       return forget(ref, deps);
     }
     const seen = await observe(ref, object, { deps, rollouts });
     const status = workloadStatus(object, seen, deps.clock.now().toISOString());
-    const isCurrent = seen.platform?.current === true && seen.replicas > 0;
-    const rollout = isCurrent ? rollouts.get(keyOf(key)) : undefined;
-    const rolloutMs = rollout && deps.clock.monotonicMs() - rollout.startedAt;
+    const rolloutMs = rollouts.note(keyOf(key), progressOf(seen));
     for (const event of workloadNews({ ref, before: object.status, after: status, rolloutMs })) deps.report(event);
     await deps.store.updateStatus<WorkloadKindServed>(object, status);
     return nextOf(seen, deps.clock);
   };
+}
+
+function progressOf({ platform, replicas }: WorkloadObservation): "serving" | "missing" | "stopped" {
+  if (replicas === 0) return "stopped";
+  return platform?.current === true ? "serving" : "missing";
 }
 
 async function forget(ref: WorkloadRef, deps: WorkloadDeps): Promise<Next> {
@@ -74,7 +72,7 @@ async function forget(ref: WorkloadRef, deps: WorkloadDeps): Promise<Next> {
 
 interface Run {
   readonly deps: WorkloadDeps;
-  readonly rollouts: Map<string, Rollout>;
+  readonly rollouts: RolloutClock;
 }
 
 async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<WorkloadObservation> {
@@ -116,17 +114,10 @@ async function start(
   const { build, sourceDigest, replicas, run } = made;
   const spec = workloadSpec(ref, object, { imageRef: build.imageRef, sourceDigest });
   const version = `${object.metadata.generation} ${build.imageRef}`;
-  if (run.rollouts.get(keyOf(ref))?.version !== version) {
-    run.rollouts.set(keyOf(ref), { version, startedAt: run.deps.clock.monotonicMs() });
-    if (object.status?.imageRef !== build.imageRef) {
-      run.deps.report({
-        step: "built",
-        object: ref,
-        imageRef: build.imageRef,
-        reused: build.reused,
-        durationMs: build.durationMs,
-      });
-    }
+  const isNews = run.rollouts.begin(keyOf(ref), version) && object.status?.imageRef !== build.imageRef;
+  if (isNews) {
+    const { imageRef, reused, durationMs } = build;
+    run.deps.report({ step: "built", object: ref, imageRef, reused, durationMs });
   }
   return run.deps.platform.apply(spec, replicas);
 }
