@@ -367,6 +367,12 @@ export const ERRORS = {
     happened: "It does not start: {cause}.",
     remedy: "Read `sless logs {name}` and correct the code.",
   },
+  crashed: {
+    status: 422,
+    consequence: "retry",
+    happened: "It crashed ({cause}) and is started again.",
+    remedy: "Read `sless logs {name}` if you do not know why.",
+  },
   crash_loop: {
     status: 422,
     consequence: "retry",

@@ -134,16 +134,19 @@ export function platformContract(open: () => Promise<PlatformUnderTest>): void {
     expect(platform.acquire(spec.workload)!.replica).toBe(first.replica);
   });
 
-  it("a crashed replica is replaced", async () => {
+  it("a replica that crashes is replaced, and called to crash again and again when it does", async () => {
     const { platform, makeImage } = await open();
     const spec = specOf(await makeImage());
     await platform.apply(spec, 1);
     await untilCurrent(platform, spec.workload);
-    const { pid } = await answerOf(platform, spec.workload);
-    await call(platform.acquire(spec.workload)!, "/exit?code=1").catch(() => undefined);
-    await untilState(platform, spec.workload, (state) => state?.failure?.reason === "CrashLoopBackOff");
-    expect(await untilCurrent(platform, spec.workload)).not.toHaveProperty("failure");
-    expect((await answerOf(platform, spec.workload)).pid).not.toBe(pid);
+    for (const reason of ["Crashed", "Crashed", "CrashLoopBackOff"]) {
+      const { pid } = await answerOf(platform, spec.workload);
+      await call(platform.acquire(spec.workload)!, "/exit?code=1").catch(() => undefined);
+      const state = await untilState(platform, spec.workload, (now) => now?.failure !== undefined);
+      expect(state?.failure?.reason).toBe(reason);
+      expect(await untilCurrent(platform, spec.workload)).not.toHaveProperty("failure");
+      expect((await answerOf(platform, spec.workload)).pid).not.toBe(pid);
+    }
   });
 
   it("a replica that uses more memory than it may is ended, says so, comes back, and others live on", async () => {

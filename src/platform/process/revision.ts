@@ -137,11 +137,13 @@ async function watch(crew: Crew, seat: Seat): Promise<void> {
   }
   const wasStable = uptimeMs >= deps.timing.stableMs;
   if (wasStable) crew.failures = 0;
-  fail(crew, crashed(exit, spec, ""), wasStable ? 0 : backOffMs(crew));
+  // Replicas that fail together are one failure.
+  const failures = crew.retry ? crew.failures : crew.failures + 1;
+  fail(crew, crashed(exit, spec, "", failures), wasStable ? 0 : backOffMs(crew));
   const told = crew.failure;
   const tail = await seat.replica.tail();
   if (crew.failure !== told) return;
-  crew.failure = crashed(exit, spec, tail);
+  crew.failure = crashed(exit, spec, tail, failures);
   crew.changed();
 }
 
@@ -151,7 +153,6 @@ function backOffMs({ failures, deps: { timing } }: Crew): number {
 
 function fail(crew: Crew, what: Failure, waitMs: number): void {
   crew.failure = what;
-  // Replicas that fail together are one failure.
   if (!crew.retry) {
     crew.failures++;
     crew.retry = setTimeout(() => {

@@ -48,11 +48,19 @@ export function startFailed(cause: string, name: string, tail: string): StartFau
   return new StartFault({ reason: "StartFailed", message: withTail(message, tail) });
 }
 
-export function crashed(exit: Exit, { workload, memoryMB }: WorkloadSpec, tail: string): Failure {
+/** From so many failures in a row on it is a loop. */
+const LOOP_FAILURES = 3;
+
+/** @param failures in a row, this one included */
+export function crashed(exit: Exit, { workload, memoryMB }: WorkloadSpec, tail: string, failures: number): Failure {
   const memory = outOfMemory(exit, memoryMB, tail);
   if (memory) return memory;
-  const { message } = new SlessError("crash_loop", { cause: exitText(exit), name: workload.name });
-  return { reason: "CrashLoopBackOff", message: withTail(message, tail) };
+  const isLoop = failures >= LOOP_FAILURES;
+  const { message } = new SlessError(isLoop ? "crash_loop" : "crashed", {
+    cause: exitText(exit),
+    name: workload.name,
+  });
+  return { reason: isLoop ? "CrashLoopBackOff" : "Crashed", message: withTail(message, tail) };
 }
 
 export function withTail(message: string, tail: string): string {
