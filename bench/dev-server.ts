@@ -29,7 +29,7 @@ export async function startDevServer({ repository, data }: DevOptions): Promise<
   const startedMs = performance.now();
   const port = await freePort();
   const args = ["dev", "--repo", repository, "--ref", "main", "--data", data, "--port", String(port)];
-  const child = spawn(process.execPath, [SLESS, ...args], {
+  const child = spawn(process.execPath, [...process.execArgv, SLESS, ...args], {
     env: { ...process.env, LOG_LEVEL: "debug", LOG_FORMAT: "json", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -5,7 +5,7 @@ import type { Figure } from "../figure.ts";
 import { median } from "../statistics.ts";
 import { type ProcessTime, type TimedRun, timeProcess } from "../timed-process.ts";
 
-const SLESS = join(import.meta.dirname, "../../src/app/sless.ts");
+const SLESS = join(import.meta.dirname, "../../bin/sless.js");
 const BARE_LOOP = join(import.meta.dirname, "../bare-loop.ts");
 const RATIO_MAX = 1.5;
 const ROUNDS = { native: 7, isomorphic: 5 } as const;

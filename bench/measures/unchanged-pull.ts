@@ -6,7 +6,7 @@ import { generateRepository, git } from "../generate-repository.ts";
 import { median } from "../statistics.ts";
 import { timeProcess } from "../timed-process.ts";
 
-const SLESS = join(import.meta.dirname, "../../src/app/sless.ts");
+const SLESS = join(import.meta.dirname, "../../bin/sless.js");
 const PULL_LOOP = join(import.meta.dirname, "../pull-loop.ts");
 const FUNCTIONS = 1_000;
 const RATIO_MAX = 3;
