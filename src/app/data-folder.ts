@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf, SlessError } from "../errors/index.ts";
+import { makeFolder } from "../source/index.ts";
 
 export interface DataFolder {
   readonly path: string;
@@ -17,7 +18,7 @@ export interface DataFolder {
 export async function openDataFolder(path: string): Promise<DataFolder> {
   const pidFile = join(path, "pid");
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
   } catch (error) {
     throw new SlessError("storage_unavailable", { what: path, cause: messageOf(error) }, { cause: error });
   }

@@ -1,8 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
-import type { RefRequest } from "../source/index.ts";
+import { makeFolder, type RefRequest } from "../source/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "./embedded-app.ts";
 import { makeExampleRepository } from "./example-repository.ts";
 import { findRepository, hasWorktree, isRepository } from "./find-repository.ts";
@@ -106,7 +106,7 @@ const BOUNDARY: Readonly<Record<string, string>> = {
 };
 
 async function makeDataFolder(data: string): Promise<void> {
-  await mkdir(data, { recursive: true });
+  makeFolder(data);
   for (const [file, text] of Object.entries(BOUNDARY)) {
     await writeFile(join(data, file), text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;

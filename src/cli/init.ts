@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { NAME_MAX_LENGTH, NAME_PATTERN, nearestName } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
+import { makeFolder } from "../source/index.ts";
 import { codeTemplate, manifestTemplate, type TemplateFiles } from "./init-templates.ts";
 import { type Io, say } from "./io.ts";
 import type { Verb } from "./verb.ts";
@@ -91,7 +92,7 @@ function runtimeNamed(
 /** Nothing that exists is touched: the folder itself is made here or the verb ends. */
 async function writeNewFolder(folder: string, shown: string, files: TemplateFiles): Promise<void> {
   try {
-    await mkdir(dirname(folder), { recursive: true });
+    makeFolder(dirname(folder));
     await mkdir(folder);
     for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text, { flag: "wx" });
   } catch (error) {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../source/index.ts";
 
 const NAME = /^\.sless-pull-(\d+)-[0-9a-f]{8}$/;
 
@@ -18,7 +19,7 @@ export interface Staging {
 
 /** Makes a staging folder that Git does not see, and takes away those of pulls that were killed. */
 export function openStaging(folder: string): Staging {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   for (const name of readdirSync(folder)) if (isAbandoned(name)) rmSync(join(folder, name), { recursive: true });
   const path = join(folder, `.sless-pull-${process.pid}-${randomBytes(4).toString("hex")}`);
   mkdirSync(path);

@@ -6,6 +6,7 @@ export * from "./git-reader.ts";
 export * from "./ignore-rules.ts";
 export * from "./lfs-pointer.ts";
 export * from "./link-escapes.ts";
+export * from "./make-folder.ts";
 export * from "./newest-tag.ts";
 export * from "./pack-archive.ts";
 export * from "./read-archive.ts";

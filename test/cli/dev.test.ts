@@ -228,13 +228,16 @@ it.each([false, true])("a repository is no data folder and stays as it is (bare:
   expect(await readdir(cwd)).toEqual(before);
 });
 
-it("a data folder that cannot be made is told", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "taken"), "");
-  const { code, stderr } = await dev(["--example", "--data", "taken"], { cwd });
-  expect(code).toBe(2);
-  expect(stderr).toContain("taken cannot be written or read");
-});
+it.each(["taken", ...(process.platform === "linux" ? ["/proc/x"] : [])])(
+  "a data folder that cannot be made is told (%s)",
+  async (data) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "taken"), "");
+    const { code, stderr } = await dev(["--example", "--data", data], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain("cannot be written or read");
+  },
+);
 
 it("what happens meanwhile is shown", async () => {
   const object = { kind: "Function", namespace: "default", name: "hello" } as const;
