@@ -422,6 +422,13 @@ export const ERRORS = {
     happened: "{data} was written by a newer sless (schema {found}, this one knows {known}).",
     remedy: "Start that newer version, or choose another folder with --data.",
   },
+  data_corrupt: {
+    status: 500,
+    consequence: "stalled",
+    happened: "{file} is damaged: {cause}.",
+    remedy:
+      "Restore it from a backup, or remove it: what is in the repository is synced anew, what was made through the API is lost.",
+  },
   port_taken: {
     status: 409,
     consequence: "stalled",

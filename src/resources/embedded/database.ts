@@ -28,7 +28,7 @@ export interface RowChange {
   readonly owners?: FieldOwners;
 }
 
-/** The durable half of the store. Every call is synchronous and throws SlessError `storage_unavailable`. */
+/** The durable half of the store. Every call is synchronous and throws SlessError `storage_unavailable`, `data_corrupt`. */
 export interface Database {
   /** The last resourceVersion that was given out. */
   version(): number;
@@ -42,7 +42,7 @@ export interface Database {
 /**
  * Opens or makes the file (`:memory:` keeps nothing) and locks it for this process.
  *
- * @throws SlessError `storage_unavailable`; `data_too_new` when a newer sless wrote it
+ * @throws SlessError `storage_unavailable`; `data_corrupt`; `data_too_new` when a newer sless wrote it
  */
 export function openDatabase(file: string): Database {
   return mapped(file, () => {
@@ -121,6 +121,18 @@ function mapped<T>(file: string, action: () => T): T {
     return action();
   } catch (error) {
     if (isSlessError(error)) throw error;
+    if (isDamage(error)) throw new SlessError("data_corrupt", { file, cause: messageOf(error) }, { cause: error });
     throw new SlessError("storage_unavailable", { what: file, cause: messageOf(error) }, { cause: error });
   }
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** The file is no database, or not a whole one; or what stands in it is no JSON. */
+function isDamage(error: unknown): boolean {
+  if (error instanceof SyntaxError) return true;
+  const { errcode } = error as { errcode?: unknown };
+  // The lowest byte is the kind of the error, the others say more of it.
+  return typeof errcode === "number" && [SQLITE_CORRUPT, SQLITE_NOTADB].includes(errcode & 0xff);
 }

@@ -27,7 +27,7 @@ const REPLAYED_CHANGES = 1_000;
  * The file is the truth; a parsed copy in memory answers all reads. Namespaces need not exist.
  *
  * @param options.clock time of creation and deletion stamps, default the system's
- * @throws SlessError `storage_unavailable` (also while another process has the file), `data_too_new`
+ * @throws SlessError `storage_unavailable` (also while another process has the file), `data_corrupt`, `data_too_new`
  */
 export async function openEmbeddedStore(
   file: string,

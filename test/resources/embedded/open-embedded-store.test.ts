@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -84,8 +84,24 @@ describe("a file that cannot be used", () => {
   it("that is no database is refused and left as it is", async () => {
     const path = join(await temporaryFolder(), "resources.db");
     await writeFile(path, "no database ".repeat(1000));
-    await expect(openEmbeddedStore(path)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(openEmbeddedStore(path)).rejects.toMatchObject({ code: "data_corrupt" });
     expect(await readFile(path, "utf8")).toBe("no database ".repeat(1000));
+  });
+
+  it("that is not whole any more is refused, and begun anew when it is removed, as the refusal says", async () => {
+    const { store, path } = await openFile();
+    for (let at = 0; at < 20; at++) await store.create(functionIntent("demo", `f${at}`), owner);
+    await store.close();
+    const whole = await readFile(path);
+    await writeFile(path, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, "x")]));
+    await writeFile(`${path}-wal`, "what is left of a log");
+    const refused = openEmbeddedStore(path);
+    await expect(refused).rejects.toMatchObject({ code: "data_corrupt", message: expect.stringContaining(path) });
+    await expect(refused).rejects.toThrow(/Restore it from a backup, or remove it/);
+    await rm(path);
+    const { store: fresh } = await openFile(path);
+    expect((await fresh.list("Function")).items).toEqual([]);
+    await fresh.create(functionIntent("demo", "hello"), owner);
   });
 
   it("whose rows are damaged is refused, and may be opened once it is mended", async () => {
@@ -98,7 +114,7 @@ describe("a file that cannot be used", () => {
       sqlite.close();
     };
     spoil("UPDATE objects SET object = '{' || object");
-    await expect(openEmbeddedStore(path)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(openEmbeddedStore(path)).rejects.toMatchObject({ code: "data_corrupt" });
     spoil("UPDATE objects SET object = substr(object, 2)");
     const { store: again } = await openFile(path);
     expect(await again.get("Function", hello)).toBeDefined();
