@@ -1,5 +1,36 @@
 import { findCondition, type ObjectOf } from "../apis/index.ts";
+import type { Builder } from "../build/index.ts";
+import type { Platform } from "../platform/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
+
+interface Idle {
+  idle(): Promise<void>;
+}
+
+export interface SettlingParts {
+  readonly store: ResourceStore;
+  readonly builder: Pick<Builder, "onChange">;
+  readonly platform: Pick<Platform, "onChange">;
+  readonly sync: Idle;
+  readonly reconcilers: Idle;
+}
+
+/** Waits until everything of a namespace came to an end; each look is taken when nothing is left to do. */
+export async function settled(
+  { store, sync, reconcilers, builder, platform }: SettlingParts,
+  namespace: string,
+): Promise<void> {
+  for (;;) {
+    const changed = Promise.withResolvers<void>();
+    const stops = [builder.onChange(() => changed.resolve()), platform.onChange(() => changed.resolve())];
+    await sync.idle();
+    await reconcilers.idle();
+    const done = await isSettled(store, namespace);
+    if (!done) await changed.promise;
+    for (const stop of stops) stop();
+    if (done) return;
+  }
+}
 
 const UNDER_WAY = ["Building", "Running"];
 
