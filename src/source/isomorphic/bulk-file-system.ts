@@ -1,6 +1,8 @@
 import { promises } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * The file system for one bulk read. isomorphic-git looks for every object in a loose file first and lists the packs
  * for each anew; here a folder is listed once, and a loose file that is in no listing is not tried. What appears
@@ -19,7 +21,9 @@ export function bulkFileSystem(gitDir: string) {
 
   const list = (folder: string) => once(listings, folder, () => listFolder(folder));
 
-  async function readFile(path: string): Promise<Buffer> {
+  async function readFile(path?: string): Promise<Buffer> {
+    // For every object isomorphic-git asks twice, without a path, whether the answer is a promise.
+    if (path === undefined) return NOTHING;
     const folder = dirname(path);
     const isLoose = dirname(folder) === objects && basename(folder).length === 2;
     if (isLoose && !(await list(folder)).includes(basename(path))) {
