@@ -24,7 +24,7 @@ export interface DevOptions {
   readonly data: string;
 }
 
-/** Starts it and waits until every function has come to an end. */
+/** Starts it, with the Node options of the benchmark itself, and waits until every function has come to an end. */
 export async function startDevServer({ repository, data }: DevOptions): Promise<DevServer> {
   const startedMs = performance.now();
   const port = await freePort();

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findInterpreter, loadRuntimes } from "../src/runtimes/index.ts";
 import type { BenchContext } from "./bench-context.ts";
-import type { Figure } from "./figure.ts";
-import { ratioOf } from "./figure.ts";
+import { type Figure, ratioOf } from "./figure.ts";
 import { generateRepository } from "./generate-repository.ts";
 import { describeMachine } from "./machine.ts";
 import { measureColdPlan } from "./measures/cold-plan.ts";
@@ -50,6 +49,7 @@ const { values } = parseArgs({
 if (values.help) process.stdout.write(HELP);
 else await bench();
 
+/** Prints the table; exit code 1 when a target is missed. */
 async function bench(): Promise<void> {
   const wrong = values.only.filter((name) => !NAMES.includes(name));
   if (wrong.length > 0) throw new Error(`--only ${wrong.join(", ")}: use ${NAMES.join(", ")}`);

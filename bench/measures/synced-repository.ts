@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile } from "node:fs/promises";
+import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
@@ -6,6 +6,7 @@ import type { BenchContext } from "../bench-context.ts";
 import { type Chain, chainOf, type DevServer, startDevServer, syncRunOf } from "../dev-server.ts";
 import { type Amount, atMost, type Figure } from "../figure.ts";
 import { changeOneFunction, generateRepository, git } from "../generate-repository.ts";
+import { type Memory, memoryOf, userMsOf } from "../process-figures.ts";
 import { median } from "../statistics.ts";
 
 const ROUNDS = 15;
@@ -42,6 +43,7 @@ export async function measureSyncedRepository(context: BenchContext): Promise<Fi
 async function measureCommits(server: DevServer, bare: string, say: BenchContext["say"]): Promise<Figure[]> {
   const chains: Chain[] = [];
   const runs: number[] = [];
+  const userBefore = await userMsOf(server.pid);
   for (let round = 1; round <= ROUNDS; round += 1) {
     say(`synced repository: commit ${round} of ${ROUNDS}`);
     const [said, logged] = [server.output.count(), server.log.count()];
@@ -50,6 +52,7 @@ async function measureCommits(server: DevServer, bare: string, say: BenchContext
     runs.push(await server.log.find("the run of the commit", syncRunOf, logged));
     await wait(SETTLE_MS / 10);
   }
+  const userAfter = await userMsOf(server.pid);
   const planned: Amount = { value: median(chains.map(({ steps }) => steps.fetched! + steps.planned!)), unit: "ms" };
   return [
     { name: "one-folder commit, fetched and planned", amount: planned, target: atMost(PLAN_MAX_MS, planned) },
@@ -58,7 +61,16 @@ async function measureCommits(server: DevServer, bare: string, say: BenchContext
       amount: { value: median(runs), unit: "ms" },
       note: `fetched, read, planned, stored, applied and told in the status; medians of ${ROUNDS} commits`,
     },
+    ...(userBefore === undefined || userAfter === undefined ? [] : [userFigure((userAfter - userBefore) / ROUNDS)]),
   ];
+}
+
+function userFigure(value: number): Figure {
+  return {
+    name: "one-folder commit, user CPU of the server",
+    amount: { value, unit: "ms" },
+    note: "of all that follows from a commit, the reconcile of the function and the collector's work too",
+  };
 }
 
 function appliedChain(line: string): Chain | undefined {
@@ -101,19 +113,6 @@ async function storeVersion(data: string, copy: string): Promise<number> {
   } finally {
     database.close();
   }
-}
-
-interface Memory {
-  readonly residentMB: number;
-  readonly peakMB: number;
-}
-
-/** Of Linux alone; undefined elsewhere. */
-async function memoryOf(pid: number): Promise<Memory | undefined> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => undefined);
-  if (status === undefined) return undefined;
-  const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
-  return { residentMB: megabytes("VmRSS"), peakMB: megabytes("VmHWM") };
 }
 
 function memoryFigures(settled: Memory, after: Memory): Figure[] {
