@@ -1,3 +1,4 @@
+export * from "./after-quiet.ts";
 export type { BackOffOptions } from "./back-off.ts";
 export * from "./clock.ts";
 export * from "./controller.ts";

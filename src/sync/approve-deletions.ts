@@ -12,6 +12,7 @@ import {
 } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
+import { eachLimited } from "./each-limited.ts";
 
 /** A held deletion as somebody saw it; another object of the same name is not meant. */
 export interface HeldDeletion {
@@ -48,9 +49,10 @@ export async function approveDeletions(
   const held = await heldDeletions(store, repositoryKey);
   const chosen = only && new Set(only.map(({ ref, uid }) => `${refText(ref)} ${uid}`));
   const approved = held.filter(({ ref, uid }) => !chosen || chosen.has(`${refText(ref)} ${uid}`));
-  for (const { ref, uid } of approved) {
+  // Together, for a sync begins soon after the last.
+  await eachLimited(approved, async ({ ref, uid }) => {
     const annotations = { [ANNOTATIONS.deletionApproved]: `${repository!.metadata.uid}/${uid}` };
     await store.patch(ref.kind, ref, { metadata: { annotations } }, { owner: "approval", uid });
-  }
+  });
   return approved.map(({ ref }) => ref);
 }

@@ -33,7 +33,7 @@ export function onContentChange(
 }
 
 /** Equal but for status and version. */
-function hasSameContent({ metadata: a }: ObjectOf<Kind>, { metadata: b }: ObjectOf<Kind>): boolean {
+export function hasSameContent({ metadata: a }: ObjectOf<Kind>, { metadata: b }: ObjectOf<Kind>): boolean {
   return (
     a.uid === b.uid &&
     a.generation === b.generation &&

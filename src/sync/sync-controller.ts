@@ -7,8 +7,8 @@ import {
   type ObjectRef,
   ownerUidOf,
 } from "../apis/index.ts";
-import { type ControllerLog, type Next, type ReconcileRun, startController } from "../controller/index.ts";
-import { cachedReads, onContentChange, type SyncInformers } from "./cached-reads.ts";
+import { afterQuiet, type ControllerLog, type Next, type ReconcileRun, startController } from "../controller/index.ts";
+import { cachedReads, hasSameContent, onContentChange, type SyncInformers } from "./cached-reads.ts";
 import { intervalMs } from "./next-after.ts";
 import { reconcileRepository } from "./reconcile-repository.ts";
 import type { SyncDeps } from "./sync-deps.ts";
@@ -16,6 +16,9 @@ import { createSyncMemory, type ManifestPlace } from "./sync-memory.ts";
 
 /** Repositories that are synced at the same time; some of them wait for servers that hang. */
 const CONCURRENCY = 16;
+
+/** An approval is written object by object; it is carried out whole, once no more of it has come for so long. */
+const APPROVAL_QUIET_MS = 250;
 
 export interface SyncControllerDeps extends Omit<SyncDeps, "reads" | "memory"> {
   /** Started, and synced by the time of the call. */
@@ -29,7 +32,7 @@ export interface SyncController {
   hint(key: ObjectKey): void;
   /** Where the manifest of an object stands, as far as a run of this process read it. */
   placeOf(ref: ObjectRef): ManifestPlace | undefined;
-  /** Resolves when no repository is being synced or waits to be. */
+  /** Resolves when no repository is being synced or waits to be; an approval that is being written does not count. */
   idle(): Promise<void>;
   /** Ends what runs, at the latest after `timeoutMs`, and closes the repositories. */
   stop(timeoutMs?: number): Promise<void>;
@@ -65,8 +68,13 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
   const stopRepositories = informers.repositories.onEvent((type, repository, before) => {
     if (type === "DELETED" || !before || isAskedFor(repository, before)) enqueue(repository);
   });
+  const approvals = afterQuiet(clock, APPROVAL_QUIET_MS, (key) => controller.enqueue(key));
   const stopObjects = onContentChange(informers, (object, before, isGone) => {
-    for (const repository of concernedBy(object, before, isGone, informers)) enqueue(repository);
+    const wake =
+      !isGone && isApprovalAlone(object, before)
+        ? (repository: ObjectOf<"Repository">) => approvals.touch(keyOf(repository))
+        : enqueue;
+    for (const repository of concernedBy(object, before, isGone, informers)) wake(repository);
   });
 
   return {
@@ -79,6 +87,7 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
     async stop(timeoutMs) {
       stopObjects();
       stopRepositories();
+      approvals.close();
       reads.close();
       await controller.stop(timeoutMs);
       await memory.close();
@@ -94,6 +103,16 @@ function isAskedFor({ metadata: now }: ObjectOf<"Repository">, { metadata: befor
     now.deletionTimestamp !== before.deletionTimestamp ||
     now.annotations?.[ANNOTATIONS.requestedAt] !== before.annotations?.[ANNOTATIONS.requestedAt]
   );
+}
+
+/** The object was approved to be deleted, or is not any more, and nothing else of it changed. */
+function isApprovalAlone(object: AnyObject, before: AnyObject | undefined): boolean {
+  return before !== undefined && hasSameContent(withoutApproval(object), withoutApproval(before));
+}
+
+function withoutApproval(object: AnyObject): AnyObject {
+  const { [ANNOTATIONS.deletionApproved]: _, ...annotations } = object.metadata.annotations ?? {};
+  return { ...object, metadata: { ...object.metadata, annotations } } as AnyObject;
 }
 
 /** The object's repository; when a name becomes free or an owner changes, all that might want it. */

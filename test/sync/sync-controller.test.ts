@@ -1,6 +1,6 @@
 import { rename } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ANNOTATIONS, type Kind } from "../../src/apis/index.ts";
+import { ANNOTATIONS, type Kind, type ObjectOf } from "../../src/apis/index.ts";
 import { createInformer } from "../../src/controller/index.ts";
 import type { GitReader } from "../../src/source/index.ts";
 import { approveDeletions, createSyncController, type SyncController } from "../../src/sync/index.ts";
@@ -12,8 +12,21 @@ interface ControlledWorld extends SyncWorld {
   readonly controller: SyncController;
   /** Commits that were resolved, one per run. */
   readonly runs: string[];
+  /** How many approved deletions the controller knows of. */
+  approvals(): number;
   /** Resolves when the world has come to rest at the repository's head. */
   settled(): Promise<void>;
+}
+
+const APPROVAL_QUIET_MS = 250;
+
+function isApproved({ metadata }: Pick<ObjectOf<Kind>, "metadata">): boolean {
+  return metadata.annotations?.[ANNOTATIONS.deletionApproved] !== undefined;
+}
+
+/** The controller has seen that so many deletions are approved, and waits whether more are. */
+async function approvalSeen(world: ControlledWorld, count: number): Promise<void> {
+  await eventually("the approval is seen", world.approvals, (seen) => seen === count);
 }
 
 /** A world whose repository is synced by a controller over informers. */
@@ -57,7 +70,9 @@ async function controlled(files: Record<string, string>, options: WorldOptions =
     );
     await controller.idle();
   };
-  return { ...world, controller, runs, settled } as ControlledWorld;
+  const approvals = () =>
+    [informers.functions, informers.triggers].flatMap((one) => one.list(KEY.namespace).filter(isApproved)).length;
+  return { ...world, controller, runs, approvals, settled } as ControlledWorld;
 }
 
 describe("a repository is synced", () => {
@@ -237,6 +252,8 @@ it("an approval is carried out without another push", async () => {
     (ready) => ready === "False DeletionsHeld",
   );
   await approveDeletions(world.store, KEY);
+  await approvalSeen(world, 6);
+  world.clock.advance(APPROVAL_QUIET_MS);
   await eventually(
     "deleted",
     () => world.names(),
@@ -247,4 +264,33 @@ it("an approval is carried out without another push", async () => {
     () => world.ready(),
     (ready) => ready === "True ReconciliationSucceeded",
   );
+});
+
+it("an approval of many deletions is one sync, that tells all of them and that none waits", async () => {
+  const names = Array.from({ length: 13 }, (_, index) => `f${index}`);
+  const world = await controlled(Object.assign({ "README.md": "" }, ...names.map((name) => functionFolder(name))));
+  await world.settled();
+  await world.git.commit("remove", { functions: null });
+  world.controller.hint(KEY);
+  await eventually(
+    "held",
+    () => world.ready(),
+    (ready) => ready === "False DeletionsHeld",
+  );
+  await world.controller.idle();
+  world.events.length = 0;
+  await approveDeletions(world.store, KEY);
+  await approvalSeen(world, 26);
+  await world.controller.idle();
+  expect(await world.names()).toHaveLength(26);
+  world.clock.advance(APPROVAL_QUIET_MS);
+  await eventually(
+    "ready",
+    () => world.ready(),
+    (ready) => ready === "True ReconciliationSucceeded",
+  );
+  expect(await world.names()).toEqual([]);
+  expect(world.events.filter(({ step }) => step === "failed")).toEqual([]);
+  await world.controller.idle();
+  expect((await world.status()).plan?.counts).toMatchObject({ delete: 26 });
 });
