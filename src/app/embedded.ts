@@ -22,7 +22,7 @@ import { type LocalRepository, localRepository } from "./local-repository.ts";
 import { createLogger } from "./logger.ts";
 import { namespaceFiles } from "./namespace-files.ts";
 import { openRemotes, type Remotes } from "./remotes.ts";
-import { settled } from "./settled.ts";
+import { createRunWatch, type RunWatch, settled } from "./settled.ts";
 
 /** Share of the ten seconds of a stop that reconciles in flight may use. */
 const CONTROLLERS_STOP_MS = 3_000;
@@ -52,6 +52,7 @@ interface Parts {
   readonly gateway: Gateway;
   readonly remotes: Remotes;
   readonly local: LocalRepository;
+  readonly runs: RunWatch;
 }
 
 async function start(options: EmbeddedOptions, closers: Closers): Promise<EmbeddedApp> {
@@ -63,8 +64,8 @@ async function start(options: EmbeddedOptions, closers: Closers): Promise<Embedd
   stopTogether(parts, sync, reconcilers);
   const key = await applyRepository(options, parts.ports);
   await watchSources(parts, sync, key);
-  const ended = { ...parts.ports, sync, reconcilers };
-  return { url, settled: () => settled(ended, key.namespace), close: () => closers.close() };
+  const settling = { store: parts.ports.store, runs: parts.runs, sync, reconcilers };
+  return { url, settled: () => settled(settling, key.namespace), close: () => closers.close() };
 }
 
 async function openParts(options: EmbeddedOptions, closers: Closers): Promise<Parts> {
@@ -94,7 +95,20 @@ async function openParts(options: EmbeddedOptions, closers: Closers): Promise<Pa
   const { path, worktree = false } = repository;
   const local = closers.add(await localRepository({ path, worktree, excluded: [data], searchPath: settings.path }));
   const remotes = await openRemotes({ folder: join(data, "mirrors"), settings, secrets: ports.secrets });
-  return { options, closers, log, metrics, events, report, ports, informers, gateway, remotes, local };
+  return {
+    options,
+    closers,
+    log,
+    metrics,
+    events,
+    report,
+    ports,
+    informers,
+    gateway,
+    remotes,
+    local,
+    runs: createRunWatch(),
+  };
 }
 
 /** Listens before anything runs, so that a taken port is told before anything was started. */
@@ -122,7 +136,7 @@ async function openServer(parts: Parts, sync: () => SyncController | undefined):
 }
 
 async function startReconcilersOf(
-  { ports, informers, report, log, metrics }: Parts,
+  { ports, informers, report, log, metrics, runs }: Parts,
   url: string,
 ): Promise<Reconcilers> {
   const reconcilers = await startReconcilers({
@@ -131,25 +145,30 @@ async function startReconcilersOf(
     clock: systemClock,
     report,
     log,
-    onRun: (run: ReconcileRun) => log.debug(run, "reconciled"),
+    onRun: (run) => noteRun(run, log, runs),
     urlOf: (ref) => `${url}/fn/${ref.namespace}/${ref.name}`,
   });
   for (const { name, sizes } of reconcilers.controllers) metrics.watchQueue(name, () => sizes().ready);
   return reconcilers;
 }
 
-function startSync({ options, ports, informers, report, log, local, remotes }: Parts): SyncController {
+function startSync({ options, ports, informers, report, log, local, remotes, runs }: Parts): SyncController {
   return createSyncController({
     ...ports,
     informers,
     clock: systemClock,
     report,
     log,
-    onRun: (run: ReconcileRun) => log.debug(run, "reconciled"),
+    onRun: (run) => noteRun(run, log, runs),
     // Only the repository that this process was started with may be read from the disk.
     openGit: async (repository) =>
       repository.spec.url === options.repository.path ? local.open() : remotes.open(repository),
   });
+}
+
+function noteRun(run: ReconcileRun, log: Logger, runs: RunWatch): void {
+  log.debug(run, "reconciled");
+  runs.onRun();
 }
 
 function stopTogether({ closers, ports, log }: Parts, sync: SyncController, reconcilers: Reconcilers): void {

@@ -1,34 +1,44 @@
 import { findCondition, type ObjectOf } from "../apis/index.ts";
-import type { Builder } from "../build/index.ts";
-import type { Platform } from "../platform/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 
 interface Idle {
   idle(): Promise<void>;
 }
 
+/** Tells when a reconcile of any controller ended: whatever becomes of an object becomes of it in one. */
+export interface RunWatch {
+  onRun(): void;
+  /** Resolves at the end of the next run. */
+  next(): Promise<void>;
+}
+
+export function createRunWatch(): RunWatch {
+  let next = Promise.withResolvers<void>();
+  return {
+    onRun() {
+      next.resolve();
+      next = Promise.withResolvers<void>();
+    },
+    next: () => next.promise,
+  };
+}
+
 export interface SettlingParts {
   readonly store: ResourceStore;
-  readonly builder: Pick<Builder, "onChange">;
-  readonly platform: Pick<Platform, "onChange">;
+  readonly runs: Pick<RunWatch, "next">;
   readonly sync: Idle;
   readonly reconcilers: Idle;
 }
 
-/** Waits until everything of a namespace came to an end; each look is taken when nothing is left to do. */
-export async function settled(
-  { store, sync, reconcilers, builder, platform }: SettlingParts,
-  namespace: string,
-): Promise<void> {
+/** Waits until everything of a namespace came to an end; each look is taken when nothing is left to do now. */
+export async function settled({ store, runs, sync, reconcilers }: SettlingParts, namespace: string): Promise<void> {
   for (;;) {
-    const changed = Promise.withResolvers<void>();
-    const stops = [builder.onChange(() => changed.resolve()), platform.onChange(() => changed.resolve())];
+    // Asked for before the look: a run that ends meanwhile, perhaps after its back-off, is not missed.
+    const changed = runs.next();
     await sync.idle();
     await reconcilers.idle();
-    const done = await isSettled(store, namespace);
-    if (!done) await changed.promise;
-    for (const stop of stops) stop();
-    if (done) return;
+    if (await isSettled(store, namespace)) return;
+    await changed;
   }
 }
 
