@@ -127,6 +127,8 @@ async function candidates(
       return kindsOrNames(typed, sources);
     case "name":
       return namesAfter(positional[0] ?? "", typed, sources);
+    case "repository":
+      return toCompletions(["repository"]);
     case "runtime":
       return toCompletions(await sources.runtimes());
     case "secret":

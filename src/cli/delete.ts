@@ -1,7 +1,7 @@
 import { SlessError } from "../errors/index.ts";
 import { say } from "./io.ts";
 import { kindAndName, type NamedKind } from "./kind-names.ts";
-import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
 
 export const deleteVerb: Verb = {
   name: "delete",
@@ -16,16 +16,31 @@ export const deleteVerb: Verb = {
     { line: "sless delete job/report trigger/nightly", does: "a running job is cancelled" },
     { line: "sless delete repository example", does: "its objects stay, unless its deletionPolicy is Delete" },
   ],
-  async run(args, _options, { io, settings, client }) {
+  async run(args, _options, context) {
+    const { io, settings, client } = context;
     const { namespace } = settings;
     // All of the line is understood before anything is deleted.
     for (const { named, name } of objectsOf(args)) {
+      const after = named.kind === "Repository" ? await aftermath(name, context) : "";
       await client().delete(named.plural, name, { namespace });
-      say(io.stdout, `${named.singular}/${name} deleted`);
+      say(io.stdout, `${named.singular}/${name} deleted${after}`);
     }
     return 0;
   },
 };
+
+/** What becomes of the objects of a repository that is deleted. */
+async function aftermath(name: string, { settings, client }: VerbContext): Promise<string> {
+  const { objects, deletion_policy: policy } = await client().get("repositories", name, {
+    namespace: settings.namespace,
+  });
+  if (objects === 0) return "; it had no objects";
+  const many = objects === 1 ? "its object" : `its ${objects} objects`;
+  const [is, stays] = objects === 1 ? ["is", "stays"] : ["are", "stay"];
+  return policy === "Delete"
+    ? `; ${many} ${is} deleted too (deletionPolicy Delete)`
+    : `; ${many} ${stays} and belong${objects === 1 ? "s" : ""} to nobody (deletionPolicy Orphan)`;
+}
 
 /** `function a b` or `function/a trigger/b`. @throws SlessError `usage_invalid` */
 function objectsOf(words: readonly string[]): { named: NamedKind; name: string }[] {

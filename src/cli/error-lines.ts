@@ -12,10 +12,10 @@ export function errorLines(error: unknown, style: Style): string[] {
   return [head(`sless failed: ${messageOf(error)}`), ...stack];
 }
 
-/** A detail of a server's error: `{path, message}` or anything else as JSON. */
+/** A detail of a server's error: `{field, message}`, `{path, message}` or anything else as JSON. */
 function shown(detail: unknown): string {
   if (typeof detail === "string") return detail;
-  const { path, message } = (detail ?? {}) as { path?: unknown; message?: unknown };
+  const { field, path = field, message } = (detail ?? {}) as { field?: unknown; path?: unknown; message?: unknown };
   if (typeof message !== "string") return JSON.stringify(detail);
   const place = Array.isArray(path) ? path.join(".") : path;
   return place ? `${place}: ${message}` : message;

@@ -25,12 +25,22 @@ export const get: Verb<GetOptions> = {
   ],
   async run(args, { output }, context) {
     const { named, name } = kindAndName(args, "get");
-    if (output === "json" || output === "yaml") return printObjects(named, name, output, context);
-    return printTable(named, name, output, context);
+    return printObjects(named, name, output, context);
   },
 };
 
-async function printObjects(
+/** Objects of a kind, or the one that is named, in a form of `-o`. */
+export async function printObjects(
+  named: NamedKind,
+  name: string | undefined,
+  form: OutputForm | undefined,
+  context: VerbContext,
+): Promise<number> {
+  if (form === "json" || form === "yaml") return printWhole(named, name, form, context);
+  return printTable(named, name, form, context);
+}
+
+async function printWhole(
   { plural }: NamedKind,
   name: string | undefined,
   form: "json" | "yaml",

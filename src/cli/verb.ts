@@ -30,7 +30,7 @@ export interface VerbContext {
 }
 
 /** What a shell may fill in: names are asked of the server. A list of kinds stands for their names. */
-export type Completes = "kind" | "name" | "runtime" | "secret" | "shell" | readonly Plural[];
+export type Completes = "kind" | "name" | "repository" | "runtime" | "secret" | "shell" | readonly Plural[];
 
 export interface OptionRow {
   /** As commander writes it: `-o, --output <format>`. */

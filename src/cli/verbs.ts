@@ -1,5 +1,6 @@
 import { approve } from "./approve.ts";
 import { completion } from "./completion.ts";
+import { create } from "./create.ts";
 import { deleteVerb } from "./delete.ts";
 import { describe } from "./describe.ts";
 import { dev } from "./dev.ts";
@@ -16,6 +17,7 @@ import { reconcile } from "./reconcile.ts";
 import { secretDelete } from "./secret-delete.ts";
 import { secretList } from "./secret-list.ts";
 import { secretSet } from "./secret-set.ts";
+import { setVerb } from "./set.ts";
 import { resume, suspend } from "./suspend.ts";
 import { tree } from "./tree.ts";
 import type { Verb } from "./verb.ts";
@@ -34,6 +36,8 @@ export const VERBS: readonly Verb[] = [
   reconcile,
   pull,
   exportVerb,
+  create,
+  setVerb,
   suspend,
   resume,
   approve,

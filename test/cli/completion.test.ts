@@ -67,6 +67,18 @@ const cases: [string[], string[]][] = [
   [["logs", "-f", "h"], ["hello"]],
   [["logs", "--", "h"], ["hello"]],
   [["suspend", ""], ["example"]],
+  [["create", ""], ["repository"]],
+  [["create", "repository", ""], []],
+  [["create", "repository", "team", "--secret", ""], ["api"]],
+  [["set", "repository", "e"], ["example"]],
+  [
+    ["set", "example", "--deletion-policy", ""],
+    ["Orphan", "Delete"],
+  ],
+  [
+    ["set", "example", "--max"],
+    ["--max-deletions", "--max-percent"],
+  ],
   [["suspend", "repo", "e"], ["example"]],
   [
     ["init", "x", "--runtime", "python"],

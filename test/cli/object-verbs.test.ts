@@ -67,7 +67,19 @@ it.each(Object.entries(deletions))("delete takes %s", async (_, [words, expected
   const { code, stdout } = await testCli(["delete", ...words], { client });
   expect(code).toBe(0);
   expect(asked.map((call) => (call as string[]).slice(1, 3).join("/"))).toEqual(expected);
-  expect(stdout.match(/ deleted\n/g)).toHaveLength(expected.length);
+  expect(stdout.match(/ deleted(;.*)?\n/g)).toHaveLength(expected.length);
+});
+
+it.each([
+  [{}, "its 3 objects stay and belong to nobody (deletionPolicy Orphan)"],
+  [{ objects: 1 }, "its object stays and belongs to nobody (deletionPolicy Orphan)"],
+  [{ deletion_policy: "Delete" }, "its 3 objects are deleted too (deletionPolicy Delete)"],
+  [{ deletion_policy: "Delete", objects: 0 }, "it had no objects"],
+])("delete of a repository with %j says: %s", async (fields, aftermath) => {
+  const { client } = recording();
+  const get = async () => repositoryItem("example", fields) as never;
+  const { stdout } = await testCli(["delete", "repository", "example"], { client: { ...client, get } });
+  expect(stdout).toBe(`repository/example deleted; ${aftermath}\n`);
 });
 
 it.each([[["functions"]], [["function/a", "b"]], [["function/a", "functionn/b"]], [["function/"]]])(
