@@ -1,7 +1,7 @@
 // Installs what this checkout needs, when it is missing or stale. Plain JavaScript without dependencies: it runs on
 // any Node from 20 on, before the pinned Node exists. Prints to stderr only, so that outputs stay clean.
 import { execFileSync, spawnSync } from "node:child_process";
-import { linkSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -25,11 +25,13 @@ export function pinnedNode(root) {
  * @returns {Promise<"present" | "installed">}
  */
 export async function bootstrap(root, { say = sayToStderr, env = process.env } = {}) {
-  if (isInstalled(root)) {
+  const lock = join(root, ".sless-install.lock");
+  // While another process installs, what is there already may look complete and not be.
+  if (!existsSync(lock) && isInstalled(root)) {
     checkPinnedNode(root);
     return "present";
   }
-  const release = await takeLock(join(root, ".sless-install.lock"), say);
+  const release = await takeLock(lock, say);
   try {
     if (!isInstalled(root)) install(root, say, env);
     checkPinnedNode(root);
