@@ -1,4 +1,4 @@
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { errorAnswer } from "./error-answer.ts";
@@ -75,6 +75,7 @@ function openApp(deps: ServerDeps): { app: FastifyInstance; listener: Listener }
       listener = createListener({ gateway: deps.gateway, guard: deps.guard, api });
       return listener.server;
     },
+    clientErrorHandler: (error, socket) => listener?.refuseUnparsable(error, socket as Socket),
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply, deps),
   });
   return { app, listener: listener as Listener };

@@ -1,14 +1,19 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { SlessError } from "../errors/index.ts";
 import { CALL_PREFIX, type Gateway } from "../gateway/index.ts";
 import { slessAnswer } from "./error-answer.ts";
 import type { RequestGuard } from "./request-guard.ts";
+import { targetFault, toOriginForm } from "./request-target.ts";
+import { type Exchange, refuseUnparsable } from "./unparsable.ts";
 
 /** Longer than the idle time of usual proxies in front, so that they, not we, end idle connections. */
 const KEEP_ALIVE_MS = 65_000;
 
 export interface Listener {
   readonly server: Server;
+  /** Ends a connection on which something came that is no HTTP; to be called once for each. */
+  refuseUnparsable(error: Error, socket: Socket): void;
   /** From now on every answer ends its connection; resolves when all are sent, at the latest after `timeoutMs`. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -19,6 +24,8 @@ export interface Listener {
  */
 export function createListener(deps: { gateway: Gateway; guard: RequestGuard; api: RequestListener }): Listener {
   const active = new Set<ServerResponse>();
+  const exchanges = new WeakMap<Socket, Exchange>();
+  const refused = new WeakSet<Socket>();
   let draining = false;
   let onEmpty: () => void = () => undefined;
 
@@ -32,7 +39,9 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
   }
   function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
     track(res);
-    const refusal = deps.guard.refusal(req.headers, isCall(req));
+    exchanges.set(req.socket, { req, res });
+    toOriginForm(req);
+    const refusal = targetFault(req) ?? deps.guard.refusal(req.headers, isCall(req));
     if (refusal) refuse(res, refusal);
     else if (isCall(req)) deps.gateway.handle(req, res, { awaitsContinue });
     else {
@@ -41,18 +50,29 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
     }
   }
   // The gateway has the time limits of calls; only a request's head may not dawdle.
-  const options = { requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: isWebSocketCall };
+  const options = {
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    shouldUpgradeCallback: isWebSocketCall,
+    requireHostHeader: false, // Node would refuse without a word
+  };
   const server = createServer(options, (req, res) => serve(req, res, false));
   server.on("checkContinue", (req, res) => serve(req, res, true));
   server.on("upgrade", (req, socket, head) => {
     // Not tracked: a socket that never ends by itself shall not hold up a stop.
-    const refusal = deps.guard.refusal(req.headers, true);
+    const refusal = targetFault(req) ?? deps.guard.refusal(req.headers, true);
     if (refusal)
       socket.on("error", () => undefined).end(`HTTP/1.1 ${refusal.status} Refused\r\nconnection: close\r\n\r\n`);
     else deps.gateway.handleUpgrade(req, socket, head);
   });
   return {
     server,
+    refuseUnparsable(error, socket) {
+      // What comes after is no HTTP either.
+      if (refused.has(socket)) return;
+      refused.add(socket);
+      refuseUnparsable(error, socket, exchanges.get(socket));
+    },
     async drain(timeoutMs) {
       draining = true;
       for (const res of active) if (!res.headersSent) res.shouldKeepAlive = false;
@@ -68,6 +88,7 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
 
 /** Any other upgrade (h2c) is answered as the plain request that it is, too. */
 function isWebSocketCall(req: IncomingMessage): boolean {
+  toOriginForm(req);
   return isCall(req) && req.headers.upgrade?.toLowerCase() === "websocket";
 }
 
