@@ -133,16 +133,10 @@ it("a taken port is told as such", async () => {
 
 it("closing lets a running call finish and refuses new ones", async () => {
   const fixture = await serverFixture();
-  let finish = () => undefined as unknown;
-  await serveHello(fixture, (_req, res) => {
-    finish = () => res.end("done");
-  });
+  const begun = Promise.withResolvers<() => void>();
+  await serveHello(fixture, (_req, res) => begun.resolve(() => res.end("done")));
   const running = fetch(`${fixture.url}/fn/default/hello`);
-  await eventually(
-    "the call runs",
-    () => fixture.platform.leases("hello-0"),
-    (leases) => leases === 1,
-  );
+  const finish = await begun.promise;
   const closed = fixture.server.close();
   const refused = () =>
     new Promise<boolean>((resolve) => {
