@@ -15,12 +15,14 @@ import { measureGatewayOverhead } from "./measures/gateway-overhead.ts";
 import { measurePushToAnswer } from "./measures/push-to-answer.ts";
 import { measureSyncedRepository } from "./measures/synced-repository.ts";
 import { measureUnchangedPull } from "./measures/unchanged-pull.ts";
+import { measureUploadToAnswer } from "./measures/upload-to-answer.ts";
 import { renderTable } from "./render-table.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
 const MEASURES: Readonly<Record<string, (context: BenchContext) => Promise<Figure[]>>> = {
   push: measurePushToAnswer,
+  upload: measureUploadToAnswer,
   plan: measureColdPlan,
   sync: measureSyncedRepository,
   gateway: measureGatewayOverhead,

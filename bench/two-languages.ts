@@ -32,8 +32,11 @@ export interface VersionedRepository {
   push(): Promise<void>;
 }
 
-/** A bare repository with both functions in version 0, and a clone that commits and pushes. */
-export async function makeVersionedRepository(folder: string): Promise<VersionedRepository> {
+/** A bare repository with these functions in version 0, and a clone that commits and pushes. */
+export async function makeVersionedRepository(
+  folder: string,
+  subjects: readonly VersionedFunction[] = [PYTHON, NODE],
+): Promise<VersionedRepository> {
   const [bare, clone] = [join(folder, "functions.git"), join(folder, "clone")];
   await git(["init", "--quiet", "--bare", "--initial-branch=main", bare]);
   await git(["init", "--quiet", "--initial-branch=main", clone]);
@@ -44,7 +47,7 @@ export async function makeVersionedRepository(folder: string): Promise<Versioned
     await git(["add", "--all"], clone);
     await git(["commit", "--quiet", "--message", `${subject.name} ${version}`], clone);
   };
-  for (const subject of [PYTHON, NODE]) {
+  for (const subject of subjects) {
     await mkdir(join(clone, subject.name));
     await writeFile(join(clone, subject.name, "function.yaml"), manifest(subject));
     await commit(subject, 0);
