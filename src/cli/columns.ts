@@ -1,5 +1,8 @@
 import type { CommonItem, ItemOf, Plural } from "../server/client.ts";
-import { ageText, type Row, shortRevision } from "./table.ts";
+import { ageText, firstLine, type Row, shortRevision } from "./table.ts";
+
+/** The whole message is in `describe`. */
+const MESSAGE_WIDTH = 120;
 
 interface Column<Item> {
   readonly title: string;
@@ -19,7 +22,7 @@ const revision = {
 const message = {
   title: "MESSAGE",
   wide: true,
-  cell: (item: { message: string | undefined }) => item.message,
+  cell: (item: { message: string | undefined }) => firstLine(item.message, MESSAGE_WIDTH),
 } as const;
 
 const workload: readonly Column<ItemOf["functions"]>[] = [

@@ -1,6 +1,9 @@
 import type { SlessClient } from "../server/client.ts";
 import type { Style } from "./style.ts";
-import { oneLine, tableLines } from "./table.ts";
+import { firstLine, tableLines } from "./table.ts";
+
+/** The output behind a message has been shown when it came, and is in `describe`. */
+const MESSAGE_WIDTH = 200;
 
 interface FirstLookOptions {
   readonly client: SlessClient;
@@ -39,12 +42,16 @@ export async function firstLook(options: FirstLookOptions): Promise<string[]> {
     ...jobs.map((item) => ({ ...item, kind: "job", url: undefined })),
   ];
   const failed = all.filter(({ phase }) => phase === "Failed");
-  const summary = repository.ready || !repository.message ? [] : [style.bad(oneLine(repository.message))];
+  const summary =
+    repository.ready || !repository.message ? [] : [style.bad(firstLine(repository.message, MESSAGE_WIDTH))];
   return [
     "",
     ...summary,
     ...(all.length > 0 ? table(all, style) : [`No functions in ${options.place} yet.`]),
-    ...failed.flatMap(({ name, message }) => ["", `${style.bad("✗")} ${style.strong(name)}: ${oneLine(message)}`]),
+    ...failed.flatMap(({ name, message }) => [
+      "",
+      `${style.bad("✗")} ${style.strong(name)}: ${firstLine(message, MESSAGE_WIDTH)}`,
+    ]),
     "",
     ...nextLines(
       options,

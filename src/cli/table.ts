@@ -19,6 +19,14 @@ export function oneLine(text: string | undefined): string {
   return (text ?? "").replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
 }
 
+/** The first line of a message, without control characters; what is longer than `max` characters ends with `…`. */
+export function firstLine(text: string | undefined, max: number): string {
+  const line = oneLine((text ?? "").trimStart().split("\n", 1)[0]);
+  // Characters, for half of one is none.
+  const characters = line.length > max ? Array.from(line) : [];
+  return characters.length > max ? `${characters.slice(0, max - 1).join("")}…` : line;
+}
+
 /** How long ago, as kubectl writes it: `12s`, `5m`, `3h`, `2d`. */
 export function ageText(since: string | undefined, now: Date): string | undefined {
   if (since === undefined) return undefined;

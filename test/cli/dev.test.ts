@@ -10,7 +10,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type TestCliOptions, testCli } from "../support/test-cli.ts";
 
 const items = {
-  functions: [workloadItem("hello"), workloadItem("shop", { phase: "Failed", url: undefined, message: "No pip." })],
+  functions: [
+    workloadItem("hello"),
+    workloadItem("shop", { phase: "Failed", url: undefined, message: "No pip.\nTraceback\n  line 1" }),
+  ],
   services: [workloadItem("visits")],
   jobs: [jobItem("report")],
 };

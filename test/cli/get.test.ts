@@ -12,7 +12,7 @@ const items = {
       serving_replicas: 0,
       replicas: 2,
       url: undefined,
-      message: "Build\nfailed",
+      message: `It does not start.\n${"Traceback\n".repeat(400)}`,
     }),
   ],
   services: [],
@@ -41,12 +41,12 @@ it("functions are a table with phase, replicas and URL", async () => {
   `);
 });
 
-it("wide adds digest, revision, path and message on one line", async () => {
+it("wide adds digest, revision, path and the first line of the message", async () => {
   const { stdout } = await testCli(["get", "functions", "-o", "wide"], { client });
   expect(withoutAges(stdout)).toMatchInlineSnapshot(`
     "NAME   RUNTIME     PHASE   REPLICAS  URL                                     AGE    DIGEST        REVISION           PATH                           MESSAGE
     hello  python3.11  Ready   1/1       http://127.0.0.1:9090/fn/default/hello AGE     0123456789ab  main@sha1:aaaaaaa  functions/hello/function.yaml  -
-    shop   python3.11  Failed  0/2       - AGE  0123456789ab  main@sha1:aaaaaaa  functions/hello/function.yaml  Build failed
+    shop   python3.11  Failed  0/2       - AGE  0123456789ab  main@sha1:aaaaaaa  functions/hello/function.yaml  It does not start.
     "
   `);
 });
