@@ -269,6 +269,7 @@ describe("what goes wrong in a local build", () => {
         "LANG",
         "PATH",
         "PIP_CACHE_DIR",
+        "SLESS_PROCESS",
         "TMPDIR",
         "npm_config_cache",
       ].sort(),
