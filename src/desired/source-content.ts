@@ -1,5 +1,5 @@
 import type { SourceFile } from "../plan/index.ts";
-import { escapingLinks, type GitObjects, isLfsPointer, type ObjectId } from "../source/index.ts";
+import { type GitObjects, isLfsPointer, type ObjectId, strayLinks } from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
 import type { Fault } from "./fault.ts";
 import type { DesiredLimits } from "./limits.ts";
@@ -61,7 +61,11 @@ async function smallBlobs(
 
 function sizeFaults(source: SourceToCheck, bytes: number, limit: number): Fault[] {
   if (bytes <= limit) return [];
-  const details = { what: whatOf(source.path), actual: mebibytes(bytes), limit: mebibytes(limit) };
+  const details = {
+    what: whatOf(source.path),
+    actual: `${mebibytes(bytes)}, more than ${mebibytes(limit)}`,
+    limit: mebibytes(limit),
+  };
   return [{ code: "source_too_large", details }];
 }
 
@@ -75,10 +79,11 @@ function linkFaults(source: SourceToCheck, texts: ReadonlyMap<ObjectId, string>)
     // A target that was too long to be read leads nowhere good.
     if (file.mode === "120000") links.set(file.path, texts.get(file.id) ?? "/");
   }
-  return escapingLinks(links).map((path) => ({
-    code: "source_escapes",
-    details: { path: below(source.path, path) },
-  }));
+  return strayLinks(links).map(({ path: inSource, leads }): Fault => {
+    const path = below(source.path, inSource);
+    if (leads === "outside") return { code: "source_escapes", details: { path } };
+    return { code: "source_unsupported", details: { path, what: "a link that leads in a circle, or too far" } };
+  });
 }
 
 function pointerFaults(source: SourceToCheck, texts: ReadonlyMap<ObjectId, string>): Fault[] {

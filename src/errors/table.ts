@@ -272,7 +272,7 @@ export const ERRORS = {
   source_too_large: {
     status: 400,
     consequence: "stalled",
-    happened: "The source of {what} has {actual}, more than {limit}.",
+    happened: "The source of {what} has {actual}.",
     remedy: "Name what is not needed in .slessignore.",
   },
   source_escapes: {

@@ -3,8 +3,8 @@ import { crc32, inflateRaw, inflateRawSync } from "node:zlib";
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from "yauzl";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { archiveInvalid, type EntryFault, type EntryName, entryFaults } from "./archive-entries.ts";
-import { escapingLinks } from "./link-escapes.ts";
 import type { ArchiveFile } from "./pack-archive.ts";
+import { strayLinks } from "./stray-links.ts";
 
 export interface ArchiveLimits {
   /** Of all contents together, unpacked. Default 50 MiB. */
@@ -140,5 +140,8 @@ async function contentOf(zip: ZipFile, bytes: Uint8Array, entry: Entry): Promise
 function linkFaults(files: readonly ArchiveFile[]): EntryFault[] {
   const links = files.filter(({ mode }) => mode === "120000");
   const targets = new Map(links.map(({ path, content }) => [path, Buffer.from(content).toString()]));
-  return escapingLinks(targets).map((path) => ({ path, reason: "is a link that leads out" }));
+  return strayLinks(targets).map(({ path, leads }) => ({
+    path,
+    reason: leads === "outside" ? "is a link that leads out" : "is a link that leads in a circle, or too far",
+  }));
 }

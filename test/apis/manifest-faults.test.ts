@@ -79,6 +79,12 @@ it.each<[Kind, Record<string, unknown>, string[]]>([
     { sourceDir: "a/../../b" },
     [`spec.sourceDir: "a/../../b" leaves the manifest's folder; name a folder below it, or move the manifest up`],
   ],
+  ["Function", { sourceDir: ".git" }, [`spec.sourceDir: ".git" is Git's own, which is no source; name another folder`]],
+  [
+    "Function",
+    { sourceDir: "../.git/hooks" },
+    [`spec.sourceDir: "../.git/hooks" leaves the manifest's folder; name a folder below it, or move the manifest up`],
+  ],
   ["Function", { sourceDir: "./src" }, []],
   ["Trigger", { type: "corn" }, ['spec.type: "corn" is none of http, cron, event; did you mean cron?']],
   ["Trigger", { type: "cron" }, ["spec: a trigger of type cron needs schedule; add spec.schedule"]],

@@ -129,6 +129,11 @@ describe("a faulty source blocks its workload alone and no pruning", () => {
       fault: `source_escapes ${YAML}:3:1`,
       says: `${folder}/x`,
     },
+    "links in a circle": {
+      files: { [`${folder}/a`]: { symlink: "b" }, [`${folder}/b`]: { symlink: "a" } },
+      fault: `source_unsupported ${YAML}:3:1`,
+      says: `${folder}/a is a link that leads in a circle`,
+    },
     "a submodule": {
       files: { [`${folder}/vendor`]: { submodule: "1".repeat(40) } },
       fault: `source_unsupported ${YAML}:3:1`,
@@ -189,7 +194,7 @@ describe("a faulty source blocks its workload alone and no pruning", () => {
       { limits: { maxSourceFiles: 20 } },
     );
     const state = await read();
-    expect(state.diagnostics[0]?.message).toContain(`The source of ${folder}/ has more than 20 files`);
+    expect(state.diagnostics[0]?.message).toContain(`The source of ${folder}/ has more than 20 files. Name`);
     expect([...state.blocked]).toEqual(["Function/demo/hello"]);
   });
 
@@ -198,7 +203,7 @@ describe("a faulty source blocks its workload alone and no pruning", () => {
       { ...functionFolder("hello"), [`${folder}/big.bin`]: Buffer.alloc(3 * 1024 * 1024) },
       { limits: { maxSourceBytes: 1024 * 1024 } },
     );
-    expect((await read()).diagnostics[0]?.message).toContain("has 3.0 MiB, more than 1.0 MiB");
+    expect((await read()).diagnostics[0]?.message).toContain("has 3.0 MiB, more than 1.0 MiB. Name");
     await repository.commit("ignore it", { [`${folder}/.slessignore`]: "*.bin\n" });
     expect(faultsIn(await read())).toEqual([]);
   });

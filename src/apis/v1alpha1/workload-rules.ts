@@ -60,7 +60,12 @@ export const envRules: readonly FieldRule[] = [
   },
 ];
 
-/** A `sourceDir` stays below the manifest's folder. */
+/** Nothing but `.git` is wrong with it. */
+function isGitPath(path: string): boolean {
+  return !isEscapingPath(path.replaceAll(/(^|\/)\.git(?=\/|$)/g, "$1git"));
+}
+
+/** A `sourceDir` stays below the manifest's folder, and out of `.git`. */
 export function isEscapingPath(path: string): boolean {
   return (
     path.startsWith("/") ||
@@ -72,14 +77,12 @@ export function isEscapingPath(path: string): boolean {
 
 export const sourceDirRule: FieldRule = {
   cel: "!has(self.sourceDir) || (!self.sourceDir.startsWith('/') && !self.sourceDir.split('/').exists(part, part == '..' || part == '.git'))",
-  message: "sourceDir must stay below the manifest's folder",
+  message: "sourceDir must stay below the manifest's folder, and out of .git",
   faults(spec) {
     if (typeof spec.sourceDir !== "string" || !isEscapingPath(spec.sourceDir)) return [];
-    return [
-      {
-        path: ["spec", "sourceDir"],
-        message: `"${spec.sourceDir}" leaves the manifest's folder; name a folder below it, or move the manifest up`,
-      },
-    ];
+    const message = isGitPath(spec.sourceDir)
+      ? `"${spec.sourceDir}" is Git's own, which is no source; name another folder`
+      : `"${spec.sourceDir}" leaves the manifest's folder; name a folder below it, or move the manifest up`;
+    return [{ path: ["spec", "sourceDir"], message }];
   },
 };

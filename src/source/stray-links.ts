@@ -9,18 +9,27 @@ interface Node {
   link?: { readonly segments: readonly string[] | undefined };
 }
 
+/** `outside`: it leads out of the source. `endless`: in a circle, or further than any system follows. */
+export interface StrayLink {
+  readonly path: string;
+  readonly leads: "outside" | "endless";
+}
+
 /**
- * The links of a source that lead out of it when they are followed, also by way of its other links: with `up -> ..` in
- * `a/`, the target `a/up/..` is outside although it does not look so. Absolute targets and circles lead out.
+ * The links of a source that lead to no place in it when they are followed, also by way of its other links: with
+ * `up -> ..` in `a/`, the target `a/up/..` is outside although it does not look so. Absolute targets lead out.
  *
  * The time is linear in the number of links, whatever they say.
  *
  * @param targets of all links of the source by their paths
  */
-export function escapingLinks(targets: ReadonlyMap<string, string>): string[] {
+export function strayLinks(targets: ReadonlyMap<string, string>): StrayLink[] {
   const root: Node = { children: new Map() };
   for (const [path, target] of targets) nodeAt(root, path).link = { segments: segmentsOf(target) };
-  return [...targets.keys()].filter((path) => escapes(path, root));
+  return [...targets.keys()].flatMap((path) => {
+    const leads = strayFrom(path, root);
+    return leads ? [{ path, leads }] : [];
+  });
 }
 
 function nodeAt(root: Node, path: string): Node {
@@ -38,7 +47,7 @@ function segmentsOf(target: string): readonly string[] | undefined {
   return isOut ? undefined : target.split("/");
 }
 
-function escapes(path: string, root: Node): boolean {
+function strayFrom(path: string, root: Node): StrayLink["leads"] | undefined {
   /** What is still to be walked, the innermost link last. */
   const ahead = [{ segments: path.split("/") as readonly string[], next: 0 }];
   /** From the root to where we are; undefined where no link stands below. */
@@ -51,17 +60,18 @@ function escapes(path: string, root: Node): boolean {
       ahead.pop();
       continue;
     }
-    if (steps++ > STEPS_MAX) return true;
+    if (steps++ > STEPS_MAX) return "endless";
     if (segment === "" || segment === ".") continue;
     if (segment === "..") {
       reached.pop();
-      if (reached.length === 0) return true;
+      if (reached.length === 0) return "outside";
       continue;
     }
     const node = reached.at(-1)?.children.get(segment);
     if (!node?.link) reached.push(node);
-    else if (!node.link.segments || ++links > LINKS_MAX) return true;
+    else if (!node.link.segments) return "outside";
+    else if (++links > LINKS_MAX) return "endless";
     else ahead.push({ segments: node.link.segments, next: 0 });
   }
-  return false;
+  return undefined;
 }
