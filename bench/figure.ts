@@ -12,6 +12,8 @@ export interface Figure {
   readonly amount: Amount;
   /** Measured in the same run. */
   readonly baseline?: Amount & { readonly of: string };
+  /** Where it is not that of the two amounts: the median of what each round came to. */
+  readonly ratio?: number;
   /** Without one the figure is for information only. */
   readonly target?: { readonly text: string; readonly met: boolean };
   /** What it is made of, how it was counted. */
@@ -19,8 +21,8 @@ export interface Figure {
 }
 
 /** Times the baseline. */
-export function ratioOf({ amount, baseline }: Figure): number | undefined {
-  return baseline && amount.value / baseline.value;
+export function ratioOf({ amount, baseline, ratio }: Figure): number | undefined {
+  return ratio ?? (baseline && amount.value / baseline.value);
 }
 
 export function atMost(limit: number, { value, unit }: Amount): NonNullable<Figure["target"]> {
