@@ -1,13 +1,21 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type ObjectOf, ownerUidOf } from "../../src/apis/index.ts";
+import { createClient } from "../../src/server/client.ts";
 import { createSlots } from "../../src/server/slots.ts";
 import { packArchive } from "../../src/source/index.ts";
+import { type PulledObject, put } from "../pull/pull-world.ts";
 import { memoryNamespaces, serverFixture } from "../server/server-fixture.ts";
 import { functionYaml, handler } from "../support/function-files.ts";
-import { syncWorld } from "../sync/sync-world.ts";
+import type { Files } from "../support/git-repository.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { testCli } from "../support/test-cli.ts";
+import { openGit, syncWorld } from "../sync/sync-world.ts";
 
 const NAMES = ["a", "b"] as const;
+const RUNS = 10;
 type Name = (typeof NAMES)[number];
 
 /** What somebody does. Sizes of memory tell writes apart. */
@@ -16,7 +24,9 @@ type Step =
   | { readonly do: "remove"; readonly name: Name }
   | { readonly do: "create" | "replace" | "merge"; readonly name: Name; readonly memory: number }
   | { readonly do: "delete" | "upload"; readonly name: Name }
-  | { readonly do: "sync" | "restart" };
+  | { readonly do: "sync" | "restart" }
+  /** A pull into the clone, while a manifest that is not committed yet lies there; then all is pushed. */
+  | { readonly do: "pull"; readonly unsaved: (Manifest & { readonly name: Name }) | undefined };
 
 const name = fc.constantFrom(...NAMES);
 const memory = fc.constantFrom(64, 128, 256);
@@ -29,6 +39,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), name }) },
   { weight: 5, arbitrary: write },
   { weight: 3, arbitrary: fc.constantFrom<Step>({ do: "sync" }, { do: "restart" }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("pull" as const),
+      unsaved: fc.option(fc.record({ name, memory, adopts: fc.boolean() }), { nil: undefined }),
+    }),
+  },
 );
 /** Steps of a group happen at the same time. */
 const groups = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 10 });
@@ -59,13 +76,27 @@ async function openWorld() {
     delete: (of: Name) => send("DELETE", `/${of}`),
     upload: (of: Name) => send("POST", `/${of}/upload`, archive),
   };
-  return { world, requests };
+  /** What became of each object. */
+  async function pull(): Promise<readonly PulledObject[]> {
+    const { code, stdout, stderr } = await testCli(
+      ["pull", "--into", world.git.work, "--endpoint", url, "--namespace", "demo", "-o", "json"],
+      { deps: { createClient, openGitReader: openGit } },
+    );
+    expect([0, 1], stderr).toContain(code);
+    return (JSON.parse(stdout) as { objects: PulledObject[] }).objects;
+  }
+  return { world, requests, pull };
 }
+
+type World = Awaited<ReturnType<typeof openWorld>>;
 
 interface Manifest {
   readonly memory: number;
   readonly adopts: boolean;
 }
+
+/** The manifests of a commit. */
+type Manifests = Readonly<Record<Name, Manifest | undefined>>;
 
 /** What of a function was promised to whom. */
 interface Promised {
@@ -104,10 +135,12 @@ function kept(before: Promised, happened: Happened, live: ObjectOf<"Function"> |
 
 const folderOf = (of: Name) => `functions/${of}`;
 
-it("whatever pushes and REST writes come together, each is there in the end or was refused", async () => {
+it("whatever pushes, pulls and REST writes come together, each is there in the end or was refused", async () => {
+  const { seed } = seededRandom("interleaving");
   await fc.assert(
     fc.asyncProperty(groups, async (all) => {
-      const { world, requests } = await openWorld();
+      const opened = await openWorld();
+      const { world, requests, pull } = opened;
       const promised: Record<Name, Promised> = {
         a: { manifest: undefined, rest: [] },
         b: { manifest: undefined, rest: [] },
@@ -115,47 +148,52 @@ it("whatever pushes and REST writes come together, each is there in the end or w
       const commits = createSlots(1);
       const syncs = createSlots(1);
 
-      async function take(one: Step): Promise<boolean> {
+      const commit = (changes: () => Promise<Files>) =>
+        commits.run(async () => {
+          await world.git.commit("change", await changes());
+          return { isAccepted: true, manifests: await manifestsIn(world.git.work) };
+        });
+      async function take(one: Step): Promise<Done> {
         switch (one.do) {
           case "sync":
             await syncs.run(() => world.sync());
-            return true;
+            return { isAccepted: true };
           case "restart":
             await syncs.run(() => world.restart());
-            return true;
+            return { isAccepted: true };
           case "remove":
-            await commits.run(() => world.git.commit("remove", { [folderOf(one.name)]: null }));
-            return true;
+            return commit(async () => ({ [folderOf(one.name)]: null }));
           case "push":
-            await commits.run(() => world.git.commit("push", filesOf(one)));
-            return true;
+            return commit(async () => filesOf(one));
+          case "pull":
+            return commit(async () => {
+              await pullBeside(world, one.unsaved, pull);
+              return {};
+            });
           case "delete":
           case "upload":
-            return requests[one.do](one.name);
+            return { isAccepted: await requests[one.do](one.name) };
           default:
-            return requests[one.do](one.name, one.memory);
+            return { isAccepted: await requests[one.do](one.name, one.memory) };
         }
       }
 
       for (const group of [...all, [{ do: "sync" } as const], [{ do: "sync" } as const]]) {
-        const done = await Promise.all(group.map(async (one) => ({ one, isAccepted: await take(one) })));
+        const done = await Promise.all(group.map(async (one) => ({ one, ...(await take(one)) })));
         for (const of of NAMES) {
-          const mine = done.filter(({ one }) => "name" in one && one.name === of);
           const live = await world.get("Function", of);
-          promised[of].rest = kept(promised[of], happenedIn(mine), live);
-          for (const { one } of mine) {
-            if (one.do === "push") promised[of].manifest = one;
-            if (one.do === "remove") promised[of].manifest = undefined;
-          }
+          promised[of].rest = kept(promised[of], happenedTo(of, done), live);
+          for (const { manifests } of done) if (manifests) promised[of].manifest = manifests[of];
         }
       }
       await checkEnd(world, promised);
+      await checkPulled(opened);
     }),
-    { numRuns: 10 },
+    { numRuns: RUNS, seed },
   );
 });
 
-function filesOf({ name: of, memory: memoryMB, adopts }: Extract<Step, { do: "push" }>) {
+function filesOf({ name: of, memory: memoryMB, adopts }: Manifest & { readonly name: Name }) {
   const annotations = adopts ? { "sless.kube5s.ru/adopt": "enabled" } : undefined;
   return {
     [`${folderOf(of)}/function.yaml`]: functionYaml(of, { memoryMB }, annotations),
@@ -163,20 +201,75 @@ function filesOf({ name: of, memory: memoryMB, adopts }: Extract<Step, { do: "pu
   };
 }
 
-function happenedIn(done: readonly { one: Step; isAccepted: boolean }[]): Happened {
-  const accepted = done.filter(({ isAccepted }) => isAccepted).map(({ one }) => one);
+/** What came of a step. */
+interface Done {
+  readonly isAccepted: boolean;
+  /** After the commit that it made. */
+  readonly manifests?: Manifests;
+}
+
+function happenedTo(of: Name, done: readonly (Done & { readonly one: Step })[]): Happened {
+  const accepted = done
+    .filter(({ isAccepted }) => isAccepted)
+    .flatMap(({ one }) => ("name" in one && one.name === of ? [one] : []));
   return {
-    manifests: accepted.filter((one) => one.do === "push"),
+    manifests: done.flatMap(({ manifests }) => manifests?.[of] ?? []),
     accepted: accepted.flatMap((one) => (one.do !== "push" && "memory" in one ? [one.memory] : [])),
     isDeleted: accepted.some((one) => one.do === "delete"),
   };
 }
 
-/** After the last sync every manifest is applied or told why not, and nothing names an archive that is not there. */
-async function checkEnd(
-  world: Awaited<ReturnType<typeof openWorld>>["world"],
-  promised: Readonly<Record<Name, Promised>>,
+/** Pulls: what is not saved stays as it is, no manifest goes, and what is left alone is told with a reason. */
+async function pullBeside(
+  { git }: World["world"],
+  unsaved: (Manifest & { readonly name: Name }) | undefined,
+  pull: World["pull"],
 ): Promise<void> {
+  if (unsaved) await put(git.work, filesOf(unsaved));
+  const changed = await git.git("status", "--porcelain", "--untracked-files=all");
+  const before = await manifestsIn(git.work);
+  const rows = await pull();
+  const after = await manifestsIn(git.work);
+  for (const of of NAMES) {
+    const row = rows.find(({ name: other }) => other === of);
+    if (before[of]) expect(after[of], `the manifest of ${of}`).toBeDefined();
+    if (changed.includes(`${folderOf(of)}/function.yaml`)) expect(after[of]).toEqual(before[of]);
+    if (row?.action === "created" || row?.action === "configured") continue;
+    expect(after[of]).toEqual(before[of]);
+    if (row && row.action !== "unchanged") expect(row.reason).toMatch(/\w/);
+  }
+}
+
+/** After a last pull the clone says what the server has, and a push of it changes nothing of that. */
+async function checkPulled({ world, pull }: World): Promise<void> {
+  const rows = await pull();
+  await world.git.commit("pulled", {});
+  await world.sync();
+  const manifests = await manifestsIn(world.git.work);
+  for (const of of NAMES) {
+    const live = await world.get("Function", of);
+    const row = rows.find(({ name: other }) => other === of);
+    if (live && row?.reason === undefined) expect(manifests[of]?.memory, of).toBe(live.spec.memoryMB);
+  }
+  const actions = (await pull()).map(({ action }) => action);
+  expect(actions.filter((action) => action !== "unchanged" && action !== "skipped")).toEqual([]);
+}
+
+async function manifestsIn(work: string): Promise<Manifests> {
+  const [a, b] = await Promise.all(NAMES.map((of) => manifestIn(join(work, folderOf(of), "function.yaml"))));
+  return { a, b };
+}
+
+async function manifestIn(file: string): Promise<Manifest | undefined> {
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  // A pull leaves out what is the default.
+  const memoryMB = Number(/memoryMB: (\d+)/.exec(text)?.[1] ?? 128);
+  return { memory: memoryMB, adopts: text.includes("/adopt") };
+}
+
+/** After the last sync every manifest is applied or told why not, and nothing names an archive that is not there. */
+async function checkEnd(world: World["world"], promised: Readonly<Record<Name, Promised>>): Promise<void> {
   const diagnostics = (await world.status()).diagnostics?.items ?? [];
   for (const of of NAMES) {
     const { manifest } = promised[of];

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFailed } from "vitest";
 import { type AnyObject, type ObjectOf, ownerUidOf } from "../../src/apis/index.ts";
 import { packArchive } from "../../src/source/index.ts";
@@ -11,8 +10,8 @@ import { freePort, type SlessProcess, startSless } from "../support/sless-proces
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Belief, openBelief, openWrites, type State, type Write } from "./written-functions.ts";
 
-const LIVES = 10;
-const DELAY_MAX_MS = 500;
+const LIVES = 8;
+const ANSWERS_MAX = 100;
 const WRITES_A_LIFE = 100;
 const PUSHES_A_LIFE = 4;
 const TIMEOUT_MS = 120_000;
@@ -41,14 +40,18 @@ it(
       const server = await start();
       if (life === 0) await server.settled(pushes.repository.head);
       await seeAll(server, beliefs);
-      const delayMs = random.below(DELAY_MAX_MS);
       const lots = beliefs.map((belief) => ({ belief, writes: Array.from({ length: WRITES_A_LIFE }, draw) }));
-      const ends = [...lots.map((lot) => writeUntilDead(server, lot)), pushes.pushSome()];
-      await setTimeout(delayMs); // the moment of death, which is the test's input
-      server.kill("SIGKILL");
-      await server.exited;
-      const counts = await Promise.all(ends);
-      told.push(`${life}: killed after ${delayMs} ms; answers and pushes: ${counts.join(" ")}`);
+      // It dies at an answer of one, in the midst of all others.
+      const last = 1 + random.below(ANSWERS_MAX);
+      let left = last;
+      const onAnswer = () => {
+        left -= 1;
+        if (left === 0) server.kill("SIGKILL");
+      };
+      const ends = lots.map((lot) => writeUntilDead(server, lot, onAnswer));
+      const [{ signal }, pushed, ...counts] = await Promise.all([server.exited, pushes.pushSome(), ...ends]);
+      expect(signal, server.output()).toBe("SIGKILL");
+      told.push(`${life}: killed at answer ${last}, had ${counts.join(" ")}; pushed ${pushed.join(", ")}`);
     }
 
     const server = await start();
@@ -99,17 +102,17 @@ async function openPushes(random: SeededRandom) {
   return {
     repository,
     wanted,
-    async pushSome(): Promise<string> {
-      const lots = Array.from({ length: PUSHES_A_LIFE }, () => ({
-        name: random.pick([...CONTESTED, ...CONTESTED, ...STEADY]),
-        isRemoval: random.below(3) === 0,
-      }));
+    async pushSome(): Promise<string[]> {
+      const lots = Array.from({ length: PUSHES_A_LIFE }, () => {
+        const name = random.pick([...CONTESTED, ...CONTESTED, ...STEADY]);
+        return { name, isRemoval: random.below(3) === 0 && CONTESTED.includes(name) };
+      });
       for (const { name, isRemoval } of lots) {
-        if (isRemoval && CONTESTED.includes(name)) wanted.delete(name);
+        if (isRemoval) wanted.delete(name);
         else change(name);
         await repository.commit(name, filesOf(name));
       }
-      return `+${lots.length}`;
+      return lots.map(({ name, isRemoval }) => `${isRemoval ? "-" : "+"}${name}`);
     },
   };
 }
@@ -118,12 +121,14 @@ async function openPushes(random: SeededRandom) {
 async function writeUntilDead(
   server: SlessProcess,
   { belief, writes }: { belief: Belief; writes: readonly Write[] },
+  onAnswer: () => void,
 ): Promise<number> {
   for (const [answered, write] of writes.entries()) {
     const answer = await sendWrite(server, belief.name, write);
     if (answer && answer.status >= 400) expectReason(answer, belief.name);
     belief.learn(write, answer?.status);
     if (!answer) return answered;
+    onAnswer();
   }
   return writes.length;
 }
