@@ -1,4 +1,4 @@
-import { readFile, realpath } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { SlessError } from "../errors/index.ts";
 import { findGitDirectory, type GitReader } from "../source/index.ts";
@@ -34,9 +34,10 @@ export interface OpenFolderOptions {
   readonly openGit: (path: string) => Promise<GitReader>;
 }
 
-/** @throws SlessError `usage_invalid` for a place within Git's own files, and those of the GitReader */
+/** @throws SlessError `usage_invalid` for a file and for a place within Git's own files, and those of the GitReader */
 export async function openFolder({ into, top, openGit }: OpenFolderOptions): Promise<PullFolder> {
   const place = await realPathOf(into);
+  if (await isThereAndNoFolder(place)) throw refused(`${into} is no folder; name one, or a place where none is yet`);
   if (top === undefined) return { root: place, folder: "", checkout: undefined, format: "sha1" };
   const root = await realpath(top);
   const folder = relative(root, place).split(sep).join("/");
@@ -57,8 +58,19 @@ async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(path) === path) throw error;
     return join(await realPathOf(dirname(path)), basename(path));
+  }
+}
+
+async function isThereAndNoFolder(path: string): Promise<boolean> {
+  try {
+    return !(await stat(path)).isDirectory();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
+    return code === "ENOTDIR";
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { functionFolder, functionYaml, handler, triggerYaml } from "../support/function-files.ts";
@@ -223,6 +223,18 @@ describe("the folder", () => {
     expect((await world.pulled()).objects).toMatchObject([{ path: "functions/a-2/function.yaml" }]);
     const run = await world.pull("--into", join(world.git.work, ".git"));
     expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining("belongs to Git itself") });
+  });
+
+  it.each(["file", "file/below", "link"])("is none when %s is no folder, which is told", async (name) => {
+    const world = await pullWorld(NOTHING);
+    const folder = await emptyFolder();
+    await put(folder, { file: "text" });
+    await symlink("file", join(folder, "link"));
+    await world.write("Function", "a", PYTHON, CODE);
+    const run = await world.pull("--into", join(folder, name));
+    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining("is no folder") });
+    expect(run.stderr).not.toContain("    at ");
+    expect(await readFile(join(folder, "file"), "utf8")).toBe("text");
   });
 
   it("of a repository with sha256 ids is compared by those", async () => {
