@@ -10,6 +10,7 @@ export * from "./newest-tag.ts";
 export * from "./pack-archive.ts";
 export * from "./read-archive.ts";
 export * from "./read-trees-below.ts";
+export { isRefName } from "./ref-name.ts";
 export * from "./remote/index.ts";
 export * from "./source-digest.ts";
 export * from "./stray-links.ts";

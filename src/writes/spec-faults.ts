@@ -6,16 +6,17 @@ import {
   type Kind,
   manifestFaults,
   type ObjectKey,
+  repositoryFieldRules,
   runtimeFault,
 } from "../apis/index.ts";
-import { isVersionRange } from "../source/index.ts";
+import { isRefName, isVersionRange } from "../source/index.ts";
 import type { FieldFault } from "./refused-request.ts";
 import { INNER_FIELDS, restName, STORED_FIELDS, WRITABLE_FIELDS } from "./rest-fields.ts";
 
 type Spec = Readonly<Record<string, unknown>>;
 
 /** Rules that judge a field by itself, so also beside other fields that are faulty. */
-const RULES_OF_SINGLE_FIELDS = [...envRules, eventJsonIsJson];
+const RULES_OF_SINGLE_FIELDS = [...envRules, ...repositoryFieldRules, eventJsonIsJson];
 
 /** What of a server decides whether a value is known. */
 export interface Known {
@@ -40,10 +41,19 @@ export function specFaults(
   const ofSchema = manifestFaults(kind, manifest);
   const sound = withoutFaulty(spec, ofSchema);
   const ofFields = RULES_OF_SINGLE_FIELDS.flatMap((rule) => rule.faults(sound));
-  const all = [...ofSchema, ...ofFields, ...unknownFaults(sound, known, isChanged)];
+  const ofTexts = textFaults(["spec"], withoutFaulty(sound, ofFields));
+  const all = [...ofSchema, ...ofFields, ...ofTexts, ...unknownFaults(sound, known, isChanged)];
   const told = all.map((fault) => toFieldFault(kind, fault));
   const unique = new Map(told.map((fault) => [`${fault.field}\n${fault.message}`, fault]));
   return [...unique.values()];
+}
+
+/** Texts that JSON can carry and no manifest: what is written here must be able to come back into folders. */
+function textFaults(path: readonly string[], value: unknown): Fault[] {
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value).flatMap(([name, inner]) => textFaults([...path, name], inner));
+  if (typeof value !== "string" || (value.isWellFormed() && !value.includes("\0"))) return [];
+  return [{ path: [...path], message: "holds \\0 or half a surrogate pair, which is no text; remove it" }];
 }
 
 function unknownFaults({ runtime, url, ref }: Spec, known: Known, isChanged: (field: string) => boolean): Fault[] {
@@ -56,8 +66,15 @@ function unknownFaults({ runtime, url, ref }: Spec, known: Known, isChanged: (fi
     const message = known.urlFault(url);
     if (message !== undefined) faults.push({ path: ["spec", "url"], message });
   }
-  const semver = (ref as { semver?: unknown } | undefined)?.semver;
-  if (typeof semver === "string" && isChanged("ref") && !isVersionRange(semver))
+  return isChanged("ref") ? [...faults, ...refFaults(ref)] : faults;
+}
+
+function refFaults(ref: unknown): Fault[] {
+  const { semver, ...names } = (ref ?? {}) as Readonly<Record<string, unknown>>;
+  const faults: Fault[] = ["branch", "tag"]
+    .filter((field) => typeof names[field] === "string" && !isRefName(names[field]))
+    .map((field) => ({ path: ["spec", "ref", field], message: `is no name that Git gives a ${field}; correct it` }));
+  if (typeof semver === "string" && !isVersionRange(semver))
     faults.push({ path: ["spec", "ref", "semver"], message: 'is no range of versions; write for example "1.x"' });
   return faults;
 }

@@ -138,6 +138,36 @@ const refused: Record<string, [kind: Kind, body: unknown, faults: (string | RegE
       "ref/brnch: unknown field; did you mean branch?",
     ],
   ],
+  "a repository's folder, secret and time that none can have": [
+    "Repository",
+    { name: "a", url: "https://git", timeout: "0s", path: "../other", secret_ref: { name: "../git" } },
+    ["secret_ref/name: ", "path: leaves the repository", "timeout: leaves no time"],
+  ],
+  "a folder outside of the repository, and no time": [
+    "Repository",
+    { name: "a", url: "https://git", timeout: "0h0s", path: "a/../../b", ref: { branch: "--upload-pack=x y" } },
+    ["path: leaves the repository", "timeout: leaves no time", "ref/branch: is no name that Git gives a branch"],
+  ],
+  "an absolute folder and a tag of two lines": [
+    "Repository",
+    { name: "a", url: "https://git", path: "/etc", ref: { tag: "v1\nv2" } },
+    ["path: leaves the repository", "ref/tag: is no name that Git gives a tag"],
+  ],
+  "Git's own folder and names that lead up": [
+    "Repository",
+    { name: "a", url: "https://git", path: "a/.git", ref: { branch: "../../config" } },
+    ["path: leaves the repository", "ref/branch: is no name that Git gives a branch"],
+  ],
+  "halves of characters in a map": [
+    "Function",
+    { name: "a", runtime: "nodejs20", env_vars: { A: "\ud800", B: "\u{1F600}", C: "\0" } },
+    ["env_vars/A: holds \\0 or half a surrogate pair", "env_vars/C: holds a NUL"],
+  ],
+  "halves of characters in a text": [
+    "Trigger",
+    { name: "a", type: "cron", function_ref: "b", schedule: "\udc00", time_zone: "a\0b" },
+    ["schedule: holds \\0 or half a surrogate pair", "time_zone: holds \\0 or half a surrogate pair"],
+  ],
   "a ref of two kinds": [
     "Repository",
     { name: "a", url: "https://git", ref: { branch: "x", tag: "y" } },

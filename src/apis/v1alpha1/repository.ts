@@ -2,6 +2,7 @@ import Type from "typebox";
 import { ConditionsSchema } from "./conditions.ts";
 import type { Fault, FieldRule, KindDefinition } from "./kind-definition.ts";
 import { SecretRefSchema, TimeSchema } from "./workload-fields.ts";
+import { isEscapingPath } from "./workload-rules.ts";
 
 /** Go-style durations of hours, minutes and seconds: `30s`, `1m`, `1h30m`. */
 export const DURATION_PATTERN = "^([0-9]+h)?([0-9]+m)?([0-9]+s)?$";
@@ -137,6 +138,30 @@ const oneRef: FieldRule = {
   },
 };
 
+const pathWithin: FieldRule = {
+  cel: "!has(self.path) || (!self.path.startsWith('/') && !self.path.split('/').exists(part, part == '..' || part == '.git'))",
+  message: "path must stay below the repository's root, and out of .git",
+  faults({ path }): Fault[] {
+    if (typeof path !== "string" || !isEscapingPath(path)) return [];
+    return [
+      { path: ["spec", "path"], message: "leaves the repository, or is Git's own; name a folder below its root" },
+    ];
+  },
+};
+
+/** With no time at all every look fails. */
+const someTimeout: FieldRule = {
+  cel: "!has(self.timeout) || self.timeout.matches('[1-9]')",
+  message: "timeout must be longer than nothing",
+  faults({ timeout }): Fault[] {
+    if (typeof timeout !== "string" || durationMs(timeout) > 0) return [];
+    return [{ path: ["spec", "timeout"], message: "leaves no time to answer; write for example 1m" }];
+  },
+};
+
+/** Rules that judge one field each. */
+export const repositoryFieldRules: readonly FieldRule[] = [pathWithin, someTimeout];
+
 export const repositoryKind = {
   kind: "Repository",
   plural: "repositories",
@@ -144,7 +169,7 @@ export const repositoryKind = {
   shortNames: ["repo"],
   spec: RepositorySpecSchema,
   status: RepositoryStatusSchema,
-  rules: [oneRef],
+  rules: [oneRef, ...repositoryFieldRules],
   scale: false,
   printerColumns: [
     { name: "URL", type: "string", jsonPath: ".spec.url" },

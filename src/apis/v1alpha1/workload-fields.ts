@@ -80,7 +80,7 @@ export const ReplicasSchema = Type.Integer({
 export const LocalNameSchema = Type.String({ pattern: NAME_PATTERN, maxLength: NAME_MAX_LENGTH });
 
 export const SecretRefSchema = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 253 }) },
+  { name: Type.String({ minLength: 1, maxLength: SECRET_NAME_MAX_LENGTH, pattern: SECRET_NAME_PATTERN }) },
   { description: "A secret of the same namespace" },
 );
 
