@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Input, Io, Output } from "./io.ts";
 
 /** Exit code of a process that a second signal ended before it could stop by itself. */
@@ -35,12 +34,25 @@ function output(stream: NodeJS.WriteStream): Output {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
   });
+  // One for all writes: each would leave listeners behind on a stream whose reader is gone.
+  let drained: Promise<void> | undefined;
+  const whenDrained = () =>
+    new Promise<void>((done) => {
+      stream.once("drain", () => {
+        drained = undefined;
+        done();
+      });
+    });
   return {
     isTTY: stream.isTTY === true,
     get columns() {
       return stream.columns;
     },
-    write: (chunk) => (stream.write(chunk) ? undefined : once(stream, "drain").then(() => undefined)),
+    write(chunk) {
+      if (stream.write(chunk)) return undefined;
+      drained ??= whenDrained();
+      return drained;
+    },
   };
 }
 

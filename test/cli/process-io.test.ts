@@ -11,14 +11,16 @@ async function running(code: string, onOutput: (printed: string, child: ReturnTy
   const script = join(await temporaryFolder(), "script.ts");
   const imports = `import { endProcess, processIo } from ${JSON.stringify(FACE)};\nconst io = processIo(process);\n`;
   await writeFile(script, imports + code);
-  const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
+  let complaints = "";
+  child.stderr.on("data", (chunk) => (complaints += chunk));
   child.stdout.on("data", (chunk) => {
     printed += chunk;
     onOutput(printed, child);
   });
-  const ended = await new Promise<number | null>((done) => child.on("exit", done));
-  return { code: ended, printed };
+  const ended = await new Promise<number | null>((done) => child.on("close", done));
+  return { code: ended, printed, complaints };
 }
 
 const WAITS = `
@@ -49,4 +51,18 @@ it("a reader that goes away ends the process quietly", async () => {
   const code = `for (;;) await io.stdout.write("x".repeat(65536));`;
   const run = await running(code, (_seen, child) => child.stdout?.destroy());
   expect(run.code).toBe(0);
+});
+
+it("lines that nobody waits for and nobody reads end the process without a word", async () => {
+  const code = `
+setInterval(() => {}, 1000);
+io.signal.addEventListener("abort", () => {
+  for (let line = 0; line < 50; line++) io.stdout.write("line\\n");
+});
+io.stdout.write("started\\n");
+`;
+  const run = await running(code, (_seen, child) => {
+    child.stdout?.once("close", () => child.kill("SIGTERM")).destroy();
+  });
+  expect(run).toEqual({ code: 0, printed: "started\n", complaints: "" });
 });
