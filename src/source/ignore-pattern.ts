@@ -35,7 +35,7 @@ function parseLine(line: string): IgnorePattern | undefined {
       matches: (segments, isFolder) => (isFolder || !isForFolders) && matchesName(segments.at(-1)!),
     };
   }
-  const parts = path.replace(/^\//, "").split("/").map(toPart);
+  const parts = plainSlashes(path.replace(/^\//, "")).split("/").map(toPart);
   return { isNegated, matches: (segments, isFolder) => (isFolder || !isForFolders) && matchesPath(parts, segments) };
 }
 
@@ -44,6 +44,11 @@ function trimSpaces(line: string): string {
   const kept = line.replace(/ +$/, "");
   const backslashes = /\\*$/.exec(kept)![0].length;
   return backslashes % 2 === 1 && kept !== line ? `${kept} ` : kept;
+}
+
+/** An escaped slash is one like any other, but that `**` before it needs at least one folder. */
+function plainSlashes(path: string): string {
+  return path.replaceAll(/(^|\/)\*{2,}\\\//g, "$1*/**/").replaceAll(/(?<!\\)((?:\\\\)*)\\\//g, "$1/");
 }
 
 function toPart(segment: string): Part {
