@@ -1,4 +1,4 @@
-import { chmod, readdir, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, cp, readdir, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ErrorCode } from "../../src/errors/index.ts";
@@ -440,6 +440,16 @@ function changes(open: OpenReader, bare: typeof it.skip): void {
       expect(await reader.resolve({})).toMatchObject({ commit });
       expect((await readEverything(reader)).get("a")).toBe(`${index}`);
     }
+  });
+
+  bare("an index that is on its way to its name, or whose pack is, hides no object of another pack", async () => {
+    const repository = await gitRepository({ a: "0" }, { bare: true });
+    await repository.git("gc", "--quiet");
+    const packs = join(repository.dir, "objects", "pack");
+    const index = (await readdir(packs)).find((name) => name.endsWith(".idx"))!;
+    for (const copy of [`.tmp-1-${index}`, `pack-${"0".repeat(40)}.idx`])
+      await cp(join(packs, index), join(packs, copy));
+    expect((await readEverything(await open(repository.dir))).get("a")).toBe("0");
   });
 
   bare("a repository that is pushed to and repacked is read whole every time", async () => {

@@ -19,7 +19,12 @@ export function bulkFileSystem(gitDir: string) {
     return present;
   }
 
-  const list = (folder: string) => once(listings, folder, () => listFolder(folder));
+  const packs = join(objects, "pack");
+  const list = (folder: string) =>
+    once(listings, folder, async () => {
+      const names = await listFolder(folder);
+      return folder === packs ? wholePacks(names) : names;
+    });
 
   async function readFile(path?: string): Promise<Buffer> {
     // For every object isomorphic-git asks twice, without a path, whether the answer is a promise.
@@ -34,6 +39,18 @@ export function bulkFileSystem(gitDir: string) {
 
   const stat = (path: string) => once(stats, path, () => promises.stat(path));
   return { promises: { ...promises, readFile, readdir: list, stat } };
+}
+
+/**
+ * Without indexes that are on their way to their name, or whose pack is: isomorphic-git takes every index for that of a
+ * pack, and what it finds in one whose pack is not there is lost to it, although another pack still has it.
+ */
+function wholePacks(names: readonly string[]): string[] {
+  const all = new Set(names);
+  return names.filter((name) => {
+    if (!name.endsWith(".idx")) return true;
+    return name.startsWith("pack-") && all.has(name.replace(/\.idx$/, ".pack"));
+  });
 }
 
 /** The names in a folder; none when it is not there. */
