@@ -8,7 +8,7 @@ import { type ProcessTime, type TimedRun, timeProcess } from "../timed-process.t
 const SLESS = join(import.meta.dirname, "../../bin/sless.js");
 const BARE_LOOP = join(import.meta.dirname, "../bare-loop.ts");
 const RATIO_MAX = 1.5;
-const ROUNDS = { native: 7, isomorphic: 5 } as const;
+const ROUNDS = { native: 7, isomorphic: 7 } as const;
 
 type Adapter = keyof typeof ROUNDS;
 
