@@ -23,7 +23,7 @@ export interface Machine {
 export async function describeMachine(interpreters: Readonly<Record<string, string>>): Promise<Machine> {
   const processors = cpus();
   return {
-    system: `${platform()} ${release()}`,
+    system: `${platform()} ${/^[\d.]+/.exec(release())?.[0] ?? ""}`,
     processor: processors[0]?.model.trim() ?? "unknown",
     cores: processors.length,
     memoryGB: Math.round(totalmem() / 1024 ** 3),
