@@ -1,3 +1,5 @@
+import { testSeed } from "./seed.ts";
+
 export interface SeededRandom {
   readonly seed: number;
   /** A whole number from 0 to below `limit`. */
@@ -5,10 +7,9 @@ export interface SeededRandom {
   pick<T>(from: readonly T[]): T;
 }
 
-/** Random numbers that a test repeats: `SLESS_SEED` names the seed, else it is drawn. It is printed either way. */
+/** Random numbers that a test repeats, from the seed of the run, which is printed. */
 export function seededRandom(test: string): SeededRandom {
-  const given = Number(process.env.SLESS_SEED);
-  const seed = Number.isSafeInteger(given) && given > 0 ? given : 1 + Math.floor(Math.random() * 999_999);
+  const seed = testSeed();
   console.info(`${test}: SLESS_SEED=${seed}`);
   let state = seed;
   // mulberry32
