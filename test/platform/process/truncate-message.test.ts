@@ -5,7 +5,8 @@ import { MESSAGE_MAX_BYTES, truncateMessage } from "../../../src/platform/proces
 it("a message is whole, or says how much there was, and cuts no character in two", () => {
   const text = fc
     .tuple(fc.string({ unit: "grapheme", maxLength: 20 }), fc.nat(1_000))
-    .map(([part, n]) => part.repeat(n));
+    // A text may hold the replacement character itself; without it, one that is there was made by a cut.
+    .map(([part, n]) => part.replaceAll("\ufffd", "").repeat(n));
   fc.assert(
     fc.property(text, (message) => {
       const shown = truncateMessage(message);
