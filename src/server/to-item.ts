@@ -1,4 +1,4 @@
-import { ANNOTATIONS, isTrue, type ObjectOf, ownerUidOf } from "../apis/index.ts";
+import { ANNOTATIONS, isTrue, type ObjectOf, ownerUidOf, type SpecOf, type WorkloadKind } from "../apis/index.ts";
 import type {
   CommonItem,
   ConditionItem,
@@ -73,11 +73,7 @@ function workloadItem(object: ObjectOf<"Function" | "Service">, common: CommonIt
   return {
     ...common,
     runtime: spec.runtime,
-    entrypoint: spec.entrypoint,
-    memory_mb: spec.memoryMB,
-    timeout_sec: spec.timeoutSec,
-    env_vars: spec.env ?? {},
-    secret_env_vars: spec.secretEnv ?? {},
+    ...programFields(spec),
     replicas: spec.replicas,
     s3_key: spec.s3Key,
     phase: status.phase ?? "Pending",
@@ -91,16 +87,23 @@ function workloadItem(object: ObjectOf<"Function" | "Service">, common: CommonIt
   };
 }
 
-function jobItem({ spec, status = {} }: ObjectOf<"FunctionJob">, common: CommonItem): JobItem {
+/** How the code of a workload is called and what it is given, the same for functions, services and jobs. */
+function programFields(spec: SpecOf<WorkloadKind>) {
   return {
-    ...common,
-    function_ref: spec.functionRef,
-    runtime: spec.runtime,
     entrypoint: spec.entrypoint,
     memory_mb: spec.memoryMB,
     timeout_sec: spec.timeoutSec,
     env_vars: spec.env ?? {},
     secret_env_vars: spec.secretEnv ?? {},
+  };
+}
+
+function jobItem({ spec, status = {} }: ObjectOf<"FunctionJob">, common: CommonItem): JobItem {
+  return {
+    ...common,
+    function_ref: spec.functionRef,
+    runtime: spec.runtime,
+    ...programFields(spec),
     s3_key: spec.s3Key,
     event_json: spec.eventJSON,
     run_id: spec.runID ?? 0,
