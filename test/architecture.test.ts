@@ -18,10 +18,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   desired: ["apis", "errors", "manifest", "plan", "source", "runtimes"],
   writes: ["apis", "errors", "desired", "resources", "runtimes", "source"],
   pull: ["apis", "errors", "manifest", "plan", "source", "desired"],
-  resources: ["apis", "errors", "controller/clock"],
+  kubernetes: ["errors", "controller/clock", "controller/back-off"],
+  resources: ["apis", "errors", "controller/clock", "kubernetes"],
   storage: ["errors"],
   build: ["apis", "errors", "storage", "runtimes", "source", "processes", "controller/clock"],
-  platform: ["apis", "errors", "processes", "controller/clock"],
+  platform: ["apis", "errors", "processes", "controller/clock", "kubernetes"],
   controller: ["apis", "errors", "resources"],
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
   reconcilers: PORTS,
@@ -48,9 +49,11 @@ const ADAPTERS = [
   "source/native",
   "source/worktree",
   "resources/embedded",
+  "resources/kubernetes",
   "storage/filesystem",
   "build/local",
   "platform/process",
+  "platform/kubernetes",
 ];
 
 interface Import {

@@ -410,6 +410,13 @@ export const ERRORS = {
     happened: "{what} cannot be written or read: {cause}.",
     remedy: "Check the disk's space and rights.",
   },
+  cluster_unavailable: {
+    status: 503,
+    consequence: "retry",
+    happened: "The Kubernetes API server did not answer: {cause}.",
+    remedy:
+      "Check that it runs and that the kubeconfig names it; what serves goes on, and sless tries again by itself.",
+  },
   data_in_use: {
     status: 409,
     consequence: "stalled",

@@ -1,0 +1,7 @@
+export * from "./api-error.ts";
+export * from "./api-resource.ts";
+export type { KubeConfigSource } from "./credentials.ts";
+export * from "./kubernetes-client.ts";
+export * from "./list-watch.ts";
+export * from "./object-watch.ts";
+export * from "./open-client.ts";
