@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { SlessError } from "../../src/errors/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 import { allOf } from "../support/all-of.ts";
 
@@ -33,6 +34,50 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     await store.put("large", large);
     expect(await store.get("empty")).toHaveLength(0);
     expect(Buffer.compare((await store.get("large"))!, large)).toBe(0);
+  });
+
+  it("puts together a body that comes in pieces", async () => {
+    const store = await open();
+    expect(await store.put("a/b", pieces("one ", "", "two"))).toBe("stored");
+    expect(textOf(await store.get("a/b"))).toBe("one two");
+    expect(await store.put("none", pieces())).toBe("stored");
+    expect(await store.get("none")).toHaveLength(0);
+  });
+
+  it("does not read a body whose key is there", async () => {
+    const store = await open();
+    await store.put("a", bytes("1"));
+    const unread = vi.fn(() => pieces("2")[Symbol.asyncIterator]());
+    expect(await store.put("a", { [Symbol.asyncIterator]: unread })).toBe("present");
+    expect(unread).not.toHaveBeenCalled();
+    expect(textOf(await store.get("a"))).toBe("1");
+  });
+
+  it("stores nothing of a body that fails on the way, and throws the body's own error", async () => {
+    const store = await open();
+    async function* failing() {
+      yield bytes("half");
+      throw new SlessError("archive_invalid", { cause: "it ends too early" });
+    }
+    await expect(store.put("a", failing())).rejects.toMatchObject({ code: "archive_invalid" });
+    expect(await store.has("a")).toBe(false);
+    expect(await keysOf(store, "")).toEqual([]);
+    expect(await store.put("a", pieces("whole"))).toBe("stored");
+    expect(textOf(await store.get("a"))).toBe("whole");
+  });
+
+  it("stores once when many put pieces at one key, though the first of them fail", async () => {
+    const store = await open();
+    async function* body(index: number) {
+      yield bytes("part ");
+      if (index < 2) throw new Error(`body ${index} failed`);
+      yield bytes(String(index));
+    }
+    const puts = Array.from({ length: 6 }, (_, index) => store.put("a", body(index)));
+    const outcomes = await Promise.allSettled(puts);
+    const stored = outcomes.findIndex((one) => one.status === "fulfilled" && one.value === "stored");
+    expect(outcomes.filter((one) => one.status === "fulfilled" && one.value === "stored")).toHaveLength(1);
+    expect(textOf(await store.get("a"))).toBe(`part ${stored}`);
   });
 
   it("knows nothing of keys that were not put, also of a key's own folder", async () => {
@@ -98,6 +143,10 @@ async function keysOf(store: ObjectStore, prefix: string): Promise<string[]> {
 
 function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
+}
+
+async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield bytes(text);
 }
 
 function textOf(body: Uint8Array | undefined): string | undefined {

@@ -1,3 +1,4 @@
+import { buffer } from "node:stream/consumers";
 import { SlessError } from "../../src/errors/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 
@@ -8,7 +9,10 @@ export function memoryObjectStore(faults: Partial<ObjectStore> = {}): ObjectStor
     async put(key, body) {
       check(key);
       if (blobs.has(key)) return "present";
-      blobs.set(key, Uint8Array.from(body));
+      const bytes = body instanceof Uint8Array ? Uint8Array.from(body) : await buffer(body);
+      // Somebody may have been quicker.
+      if (blobs.has(key)) return "present";
+      blobs.set(key, bytes);
       return "stored";
     },
     async get(key) {

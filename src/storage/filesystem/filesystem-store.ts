@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf, SlessError } from "../../errors/index.ts";
-import type { ObjectStore } from "../object-store.ts";
+import type { ObjectBody, ObjectStore } from "../object-store.ts";
 import { keyParts } from "./object-key.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function openFilesystemStore(folder: string): Promise<ObjectStore> 
   const pathOf = (key: string) => join(objects, ...keyParts(key));
   const writes = new Map<string, Promise<"stored" | "present">>();
 
-  async function write(key: string, body: Uint8Array): Promise<"stored" | "present"> {
+  async function write(key: string, body: ObjectBody): Promise<"stored" | "present"> {
     const path = pathOf(key);
     return guarded(`Object ${key}`, async () => {
       if (await isFile(path)) return "present";
@@ -36,7 +36,7 @@ export async function openFilesystemStore(folder: string): Promise<ObjectStore> 
     });
   }
 
-  async function put(key: string, body: Uint8Array): Promise<"stored" | "present"> {
+  async function put(key: string, body: ObjectBody): Promise<"stored" | "present"> {
     // "present" promises durable bytes too: whoever comes second waits for the first.
     const ahead = writes.get(key);
     if (ahead) {
@@ -72,14 +72,26 @@ async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof BodyFault) throw error.cause;
     throw new SlessError("storage_unavailable", { what, cause: messageOf(error) }, { cause: error });
   }
 }
 
-async function writeDurably(path: string, body: Uint8Array): Promise<void> {
+/** Carries the error of a body past those of the disk. */
+class BodyFault extends Error {}
+
+async function* faultsMarked(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new BodyFault("the body failed", { cause: error });
+  }
+}
+
+async function writeDurably(path: string, body: ObjectBody): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {
-    await file.writeFile(body);
+    await file.writeFile(body instanceof Uint8Array ? body : faultsMarked(body));
     await file.sync();
   } finally {
     await file.close();
