@@ -1,2 +1,3 @@
 export * from "./build-environment.ts";
+export * from "./cluster-settings.ts";
 export * from "./settings.ts";

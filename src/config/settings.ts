@@ -1,7 +1,7 @@
-import { isIP } from "node:net";
 import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { buildEnvironment, type Environment } from "./build-environment.ts";
+import { oneOf, type Parsed, parseEndpoint, parseNetworks, parsePort, settingReader } from "./setting-reader.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -49,9 +49,6 @@ export interface SettingFlags {
   readonly namespace?: string;
 }
 
-/** A text turned into a value, or what is wrong with it. */
-type Parsed<T> = { readonly value: T } | { readonly fault: string };
-
 /**
  * Reads flags and environment once; an empty variable counts as unset. The only reader of the environment.
  *
@@ -60,21 +57,7 @@ type Parsed<T> = { readonly value: T } | { readonly fault: string };
  */
 export function readSettings(env: Environment, flags: SettingFlags = {}): Settings {
   const faults: string[] = [];
-  function read<T>(
-    variable: string,
-    flag: keyof SettingFlags | undefined,
-    parse: (text: string) => Parsed<T>,
-    fallback: T,
-  ): T {
-    const given = flag === undefined ? undefined : flags[flag];
-    const text = given ?? (env[variable] || undefined);
-    if (text === undefined) return fallback;
-    const parsed = parse(text);
-    if ("value" in parsed) return parsed.value;
-    faults.push(`${given === undefined ? variable : `--${flag}`} ${parsed.fault}`);
-    return fallback;
-  }
-
+  const read = settingReader<keyof SettingFlags>(env, flags, faults);
   const port = read("PORT", "port", parsePort, DEFAULT_PORT);
   const settings: Settings = {
     port,
@@ -101,22 +84,9 @@ export function isColorAllowed(env: Environment): boolean {
   return !env.NO_COLOR;
 }
 
-function parsePort(text: string): Parsed<number> {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  return port <= 65535 ? { value: port } : { fault: `"${text}" is no port: use 1 to 65535, or 0 for any free one` };
-}
-
 function parseFolder(text: string): Parsed<string> {
   if (text === "") return { fault: "is empty: name a folder" };
   return text.includes("\0") ? { fault: "holds a zero byte: name a folder" } : { value: text };
-}
-
-function parseEndpoint(text: string): Parsed<string> {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !["http:", "https:"].includes(url.protocol))
-    return { fault: "is no http(s) address: write for example http://127.0.0.1:9090" };
-  if (url.username || url.password) return { fault: "holds a credential: put it into SLESS_API_TOKEN" };
-  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
 
 function parseToken(text: string): Parsed<string> {
@@ -128,25 +98,4 @@ function parseNamespace(text: string): Parsed<string> {
   return text.length <= NAMESPACE_MAX_LENGTH && new RegExp(NAMESPACE_PATTERN).test(text)
     ? { value: text }
     : { fault: `"${text}" is no namespace: use lower-case letters, digits and "-", at most ${NAMESPACE_MAX_LENGTH}` };
-}
-
-function parseNetworks(text: string): Parsed<readonly string[]> {
-  const networks = text.split(/[\s,]+/).filter(Boolean);
-  const wrong = networks.find((network) => !isNetwork(network));
-  return wrong === undefined
-    ? { value: Object.freeze(networks) }
-    : { fault: `"${wrong}" is no network: write for example 10.0.0.0/8 or fd00::/8` };
-}
-
-function isNetwork(text: string): boolean {
-  const [, address = "", bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const version = isIP(address);
-  return version !== 0 && Number(bits ?? 0) <= (version === 4 ? 32 : 128);
-}
-
-function oneOf<T extends string>(values: readonly T[]): (text: string) => Parsed<T> {
-  return (text) => {
-    const value = values.find((known) => known === text.toLowerCase());
-    return value ? { value } : { fault: `"${text}" is none of ${values.join(", ")}` };
-  };
 }
