@@ -1,6 +1,8 @@
 export * from "./v1alpha1/conditions.ts";
 export * from "./v1alpha1/crd.ts";
+export * from "./v1alpha1/cron-schedule.ts";
 export * from "./v1alpha1/effective-replicas.ts";
+export * from "./v1alpha1/finalized-kinds.ts";
 export * from "./v1alpha1/function.ts";
 export * from "./v1alpha1/function-job.ts";
 export * from "./v1alpha1/group.ts";
@@ -16,3 +18,4 @@ export * from "./v1alpha1/trigger.ts";
 export * from "./v1alpha1/validate.ts";
 export * from "./v1alpha1/workload-fields.ts";
 export * from "./v1alpha1/workload-rules.ts";
+export { timeZoneFault } from "./v1alpha1/zone-offsets.ts";

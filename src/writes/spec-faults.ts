@@ -1,13 +1,13 @@
 import {
   API_VERSION,
   envRules,
-  eventJsonIsJson,
   type Fault,
   type Kind,
   manifestFaults,
   type ObjectKey,
   repositoryFieldRules,
   runtimeFault,
+  triggerFieldRules,
 } from "../apis/index.ts";
 import { isRefName, isVersionRange } from "../source/index.ts";
 import type { FieldFault } from "./refused-request.ts";
@@ -16,7 +16,7 @@ import { INNER_FIELDS, restName, STORED_FIELDS, WRITABLE_FIELDS } from "./rest-f
 type Spec = Readonly<Record<string, unknown>>;
 
 /** Rules that judge a field by itself, so also beside other fields that are faulty. */
-const RULES_OF_SINGLE_FIELDS = [...envRules, ...repositoryFieldRules, eventJsonIsJson];
+const RULES_OF_SINGLE_FIELDS = [...envRules, ...repositoryFieldRules, ...triggerFieldRules];
 
 /** What of a server decides whether a value is known. */
 export interface Known {

@@ -88,6 +88,12 @@ it.each<[Kind, Record<string, unknown>, string[]]>([
   ["Function", { sourceDir: "./src" }, []],
   ["Trigger", { type: "corn" }, ['spec.type: "corn" is none of http, cron, event; did you mean cron?']],
   ["Trigger", { type: "cron" }, ["spec: a trigger of type cron needs schedule; add spec.schedule"]],
+  ["Trigger", { type: "cron", schedule: "*/5 * * * *", timeZone: "Europe/Paris" }, []],
+  [
+    "Trigger",
+    { type: "cron", schedule: "0 0 31 11 *" },
+    ['spec.schedule: "0 0 31 11 *" never fires, for no such day exists; correct the day or the month'],
+  ],
   ["Trigger", { type: "event" }, ["spec: a trigger of type event needs queue; add spec.queue"]],
   [
     "Trigger",

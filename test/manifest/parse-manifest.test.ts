@@ -217,6 +217,14 @@ describe("a faulty file", () => {
       ],
     ],
     [
+      "a schedule that never fires and a time zone that is none are told with their places",
+      triggerYaml('{type: cron, functionRef: hello, schedule: "0 0 30 2 *", timeZone: Europe/Pariss}'),
+      [
+        '4:40 manifest_invalid spec.schedule: "0 0 30 2 *" never fires, for no such day exists; correct the day or the month',
+        '4:64 manifest_invalid spec.timeZone: "Europe/Pariss" is no time zone; did you mean Europe/Paris?',
+      ],
+    ],
+    [
       "a number in quotes is told without",
       functionYaml(`  memoryMB: "256"\n`),
       ['6:3 manifest_invalid spec.memoryMB: wants an integer, not "256"; write 256 without quotes'],

@@ -105,6 +105,15 @@ const refused: Record<string, [kind: Kind, body: unknown, faults: (string | RegE
     { name: "a", type: "cron", function_ref: "b" },
     ["schedule: a trigger of type cron needs schedule"],
   ],
+  "a schedule and a time zone that are none, beside another fault": [
+    "Trigger",
+    { name: "a", type: "cron", function_ref: "B", schedule: "* * * * * *", time_zone: "Mars/Phobos" },
+    [
+      'function_ref: "B" is no DNS label',
+      'schedule: "* * * * * *" has six fields, and there are no seconds here; write minute hour',
+      'time_zone: "Mars/Phobos" is no time zone; write an IANA name such as Europe/Paris',
+    ],
+  ],
   "fields of another type of trigger": [
     "Trigger",
     { name: "a", type: "http", function_ref: "b", schedule: "@hourly", max_retries: 1 },
@@ -165,8 +174,8 @@ const refused: Record<string, [kind: Kind, body: unknown, faults: (string | RegE
   ],
   "halves of characters in a text": [
     "Trigger",
-    { name: "a", type: "cron", function_ref: "b", schedule: "\udc00", time_zone: "a\0b" },
-    ["schedule: holds \\0 or half a surrogate pair", "time_zone: holds \\0 or half a surrogate pair"],
+    { name: "a", type: "event", function_ref: "b", queue: "a\0b\udc00" },
+    ["queue: holds \\0 or half a surrogate pair"],
   ],
   "a ref of two kinds": [
     "Repository",

@@ -1,7 +1,9 @@
 import Type from "typebox";
 import { ConditionsSchema } from "./conditions.ts";
+import { SCHEDULE_PATTERN, scheduleFault } from "./cron-schedule.ts";
 import type { Fault, FieldRule, KindDefinition } from "./kind-definition.ts";
 import { LocalNameSchema, TimeSchema } from "./workload-fields.ts";
+import { TIME_ZONE_PATTERN, timeZoneFault } from "./zone-offsets.ts";
 
 export const TRIGGER_TYPES = ["http", "cron", "event"] as const;
 
@@ -10,16 +12,28 @@ export const TriggerSpecSchema = Type.Object({
   functionRef: Type.String({ ...LocalNameSchema, description: "Name of a Function or Service of the same namespace" }),
   enabled: Type.Optional(Type.Boolean({ default: true })),
   schedule: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: "cron: five fields, or @hourly and the like" }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "cron: minute hour day month weekday, or @hourly and the like",
+    }),
   ),
   timeZone: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: "cron: IANA name, Europe/Paris; default UTC" }),
   ),
   eventJSON: Type.Optional(Type.String({ maxLength: 262144, description: "cron: JSON text, the handler's event" })),
   concurrencyPolicy: Type.Optional(
-    Type.Enum(["Allow", "Forbid"], { description: "cron: may a run start while the last one runs" }),
+    Type.Enum(["Allow", "Forbid"], {
+      description: "cron: may a call start while the last one runs; Forbid skips it, default Allow",
+    }),
   ),
-  preWarmSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 3600 })),
+  preWarmSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 3600,
+      description: "cron: a target with 0 replicas is started so long before its call and stopped after it",
+    }),
+  ),
   queue: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: "event: name of the queue" })),
   prefetch: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   maxRetries: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
@@ -32,6 +46,9 @@ export const TriggerStatusSchema = Type.Object({
   url: Type.Optional(Type.String()),
   lastScheduleTime: Type.Optional(TimeSchema),
   nextScheduleTime: Type.Optional(TimeSchema),
+  warm: Type.Optional(
+    Type.Boolean({ description: "cron: a target with 0 replicas has one for the coming or the running call" }),
+  ),
   conditions: Type.Optional(ConditionsSchema),
 });
 export type TriggerStatus = Type.Static<typeof TriggerStatusSchema>;
@@ -82,6 +99,31 @@ const eventJsonIsJson: FieldRule = {
   },
 };
 
+/** A rule of one text field; `pattern` is all that an API server can check of it. */
+function textRule(field: string, pattern: string, message: string, faultOf: (text: string) => string | undefined) {
+  return {
+    cel: `!has(self.${field}) || self.${field}.matches('${pattern}')`,
+    message,
+    faults(spec): Fault[] {
+      const text = spec[field];
+      const fault = typeof text === "string" ? faultOf(text) : undefined;
+      return fault === undefined ? [] : [{ path: ["spec", field], message: fault }];
+    },
+  } satisfies FieldRule;
+}
+
+/** Rules that judge one field by itself. */
+export const triggerFieldRules: readonly FieldRule[] = [
+  textRule(
+    "schedule",
+    SCHEDULE_PATTERN,
+    "schedule wants minute hour day month weekday, or @hourly and the like",
+    scheduleFault,
+  ),
+  textRule("timeZone", TIME_ZONE_PATTERN, "timeZone wants an IANA name such as Europe/Paris", timeZoneFault),
+  eventJsonIsJson,
+];
+
 export { eventJsonIsJson };
 
 export const triggerKind = {
@@ -96,7 +138,7 @@ export const triggerKind = {
     requires("event", "queue"),
     belongsTo("cron"),
     belongsTo("event"),
-    eventJsonIsJson,
+    ...triggerFieldRules,
   ],
   scale: false,
   printerColumns: [
