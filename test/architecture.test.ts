@@ -51,6 +51,7 @@ const ADAPTERS = [
   "resources/embedded",
   "resources/kubernetes",
   "storage/filesystem",
+  "storage/s3",
   "build/local",
   "platform/process",
   "platform/kubernetes",

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf, SlessError } from "../../errors/index.ts";
+import { keyParts } from "../object-key.ts";
 import type { ObjectBody, ObjectStore } from "../object-store.ts";
-import { keyParts } from "./object-key.ts";
 
 /**
  * An ObjectStore in a folder of one process: `objects/<key>` and, while they are written, `incoming/`.

@@ -1,4 +1,4 @@
-import { SlessError } from "../../errors/index.ts";
+import { SlessError } from "../errors/index.ts";
 
 const KEY_MAX_LENGTH = 1024;
 const PART_MAX_LENGTH = 255;

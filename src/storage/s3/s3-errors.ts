@@ -1,0 +1,28 @@
+import { S3ServiceException } from "@aws-sdk/client-s3";
+import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
+
+/** The server answered with that HTTP status. */
+export function isS3Status(error: unknown, ...statuses: number[]): boolean {
+  return error instanceof S3ServiceException && statuses.includes(error.$metadata.httpStatusCode ?? 0);
+}
+
+/**
+ * What S3 refuses as `storage_unavailable`: the server's own code and words, and what to look at where that is known.
+ * Errors of ours go on as they are.
+ */
+export function s3Failure(what: string, error: unknown): SlessError {
+  if (isSlessError(error)) return error;
+  return new SlessError("storage_unavailable", { what, cause: causeOf(error) }, { cause: error });
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof S3ServiceException)) return messageOf(error) || "no answer from the S3 server";
+  const { httpStatusCode = 0 } = error.$metadata;
+  if (error.name === "NoSuchBucket") return "the bucket does not exist; make it, or correct S3_BUCKET";
+  if (httpStatusCode === 401 || httpStatusCode === 403)
+    return `the S3 server refused the credentials (${error.name}); check S3_ACCESS_KEY, S3_SECRET_KEY and the bucket's policy`;
+  // The answer to a HEAD has no body, and so no words.
+  return error.message && error.message !== "UnknownError"
+    ? `${error.name}: ${error.message}`
+    : `the S3 server answered ${httpStatusCode}`;
+}
