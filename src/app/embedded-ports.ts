@@ -10,6 +10,7 @@ import { openProcessSupervisor } from "../processes/index.ts";
 import type { Reporter } from "../report/index.ts";
 import { openEmbeddedStore } from "../resources/embedded/index.ts";
 import { loadRuntimes } from "../runtimes/index.ts";
+import { openUploadFolder } from "../server/index.ts";
 import { openFilesystemStore } from "../storage/filesystem/index.ts";
 import type { Closers } from "./closers.ts";
 import { secretFiles } from "./secret-files.ts";
@@ -28,6 +29,7 @@ export async function openEmbeddedPorts(
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
   const store = closers.add(await openEmbeddedStore(join(data, "resources.db")));
   const objects = await openFilesystemStore(join(data, "objects"));
+  const uploads = await openUploadFolder(join(data, "uploads"));
   const secrets = secretFiles(join(data, "secrets"));
   const processes = closers.add(await openProcessSupervisor({ folder: join(data, "processes") }));
   const home = join(data, "home");
@@ -59,5 +61,5 @@ export async function openEmbeddedPorts(
   const onSecret = (secret: ObjectKey) =>
     void platform.secretChanged(secret).catch((err: unknown) => log.warn({ ...secret, err }, "secret not taken over"));
   closers.defer(secrets.onChange(onSecret));
-  return { runtimes, store, objects, secrets, builder, platform };
+  return { runtimes, store, objects, uploads, secrets, builder, platform };
 }

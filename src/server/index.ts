@@ -6,3 +6,4 @@ export type * from "./namespaces.ts";
 export * from "./request-guard.ts";
 export type * from "./secret-store.ts";
 export type * from "./server-deps.ts";
+export * from "./upload-folder.ts";

@@ -16,6 +16,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Namespaces } from "./namespaces.ts";
 import type { RequestGuard } from "./request-guard.ts";
 import type { SecretStore } from "./secret-store.ts";
+import type { UploadFolder } from "./upload-folder.ts";
 
 /** Whether one part of the server can do its work: undefined, or why not. */
 export type ReadinessCheck = () => string | undefined | Promise<string | undefined>;
@@ -32,6 +33,7 @@ export interface ServerDeps {
   readonly objects: ObjectStore;
   /** Bucket of `objects`, where it has buckets. */
   readonly s3Bucket?: string;
+  readonly uploads: UploadFolder;
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly namespaces: Namespaces;
   readonly secrets: SecretStore;

@@ -7,9 +7,9 @@ import {
   type WorkloadKind,
   type WorkloadRef,
 } from "../apis/index.ts";
-import { messageOf, SlessError } from "../errors/index.ts";
+import { SlessError } from "../errors/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
-import { type ArchiveFile, packArchive, readArchive } from "../source/index.ts";
+import { type OpenArchive, openArchive, packedPieces, type StoredFile } from "../source/index.ts";
 import { refuseFields, type UploadedSource, uploadedSource } from "../writes/index.ts";
 import { type Changing, changeObject, refuseOwned } from "./change-object.ts";
 import type { ServerDeps } from "./server-deps.ts";
@@ -23,23 +23,12 @@ const FILES_MAX = 10_000;
 export const UPLOAD_LIMITS = { maxBytes: UNPACKED_MAX_BYTES + 4 * MIB, idleMs: 30_000, totalMs: 600_000 };
 
 /**
- * The files of an upload: a zip, or a form with one.
+ * The files of an upload that was written to a file.
  *
- * @throws SlessError `archive_invalid`, `too_large`, `invalid_request` for a form without a file
+ * @throws SlessError `archive_invalid`, `too_large`
  */
-export async function uploadedFiles(body: Uint8Array, contentType: string | undefined): Promise<ArchiveFile[]> {
-  const zip = contentType?.startsWith("multipart/form-data") ? await fileOfForm(body, contentType) : body;
-  return readArchive(zip, { maxBytes: UNPACKED_MAX_BYTES, maxFiles: FILES_MAX });
-}
-
-async function fileOfForm(body: Uint8Array, contentType: string): Promise<Uint8Array> {
-  const headers = { "content-type": contentType };
-  const form = await new Response(Buffer.from(body), { headers }).formData().catch((error: unknown) => {
-    throw new SlessError("invalid_request", { cause: `the form cannot be read (${messageOf(error)})` });
-  });
-  const file = [...form.values()].find((value) => typeof value !== "string");
-  if (!file) throw new SlessError("invalid_request", { cause: "the form holds no file" });
-  return new Uint8Array(await file.arrayBuffer());
+export function openUpload(path: string): Promise<OpenArchive> {
+  return openArchive(path, { maxBytes: UNPACKED_MAX_BYTES, maxFiles: FILES_MAX });
 }
 
 type Deps = Pick<ServerDeps, "store" | "placeOf" | "objects" | "s3Bucket" | "runtimes" | "clock" | "report">;
@@ -50,7 +39,7 @@ type Deps = Pick<ServerDeps, "store" | "placeOf" | "objects" | "s3Bucket" | "run
  *
  * @throws SlessError `not_found`, `conflict`, `owned_by_repository`, and what `uploadedSource` refuses
  */
-export function storeUpload(changing: Changing, files: readonly ArchiveFile[], deps: Deps): Promise<ObjectOf<Kind>> {
+export function storeUpload(changing: Changing, files: readonly StoredFile[], deps: Deps): Promise<ObjectOf<Kind>> {
   return changeObject(
     changing,
     async (live) => {
@@ -89,7 +78,7 @@ function runtimeOf({ kind, spec }: ObjectOf<WorkloadKind>, runtimes: ReadonlyMap
 async function storeArchive(object: WorkloadRef, key: string, source: UploadedSource, deps: Deps): Promise<void> {
   const started = deps.clock.monotonicMs();
   if (await deps.objects.has(key)) return;
-  await deps.objects.put(key, await packArchive(source.files));
+  await deps.objects.put(key, packedPieces(source.files));
   const durationMs = deps.clock.monotonicMs() - started;
   deps.report({ step: "stored", object, sourceDigest: source.digest, durationMs });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { GitObjects, ObjectId, TreeEntry } from "./git-reader.ts";
-import type { ArchiveFile } from "./pack-archive.ts";
+import type { StoredFile } from "./stored-file.ts";
 
 /** The id that Git gives a content (sha1 repositories). */
 export function blobId(content: Uint8Array): ObjectId {
@@ -8,13 +8,13 @@ export function blobId(content: Uint8Array): ObjectId {
 }
 
 /**
- * Files in memory as Git would have them, for what reads sources out of trees. Blobs have Git's own ids; those of
+ * Files as Git would have them, for what reads sources out of trees. Blobs have Git's own ids; those of
  * trees are only good within this tree.
  *
  * @param files whose paths are fit to be unpacked below one folder
  */
-export function fileTree(files: readonly ArchiveFile[]): { readonly tree: ObjectId; readonly git: GitObjects } {
-  const blobs = new Map<ObjectId, Uint8Array>();
+export function fileTree(files: readonly StoredFile[]): { readonly tree: ObjectId; readonly git: GitObjects } {
+  const blobs = new Map<ObjectId, StoredFile>();
   const trees = new Map<ObjectId, TreeEntry[]>([[treeId(""), []]]);
 
   /** The entries of a folder, which is entered in those above it. */
@@ -28,16 +28,20 @@ export function fileTree(files: readonly ArchiveFile[]): { readonly tree: Object
     return entries;
   }
 
-  for (const { path, mode, content } of files) {
+  for (const file of files) {
+    const { path, mode, id } = file;
     const [folder, name] = split(path);
-    const id = blobId(content);
-    blobs.set(id, content);
+    blobs.set(id, file);
     folderAt(folder).push({ name, mode, id });
   }
   const git: GitObjects = {
     trees: async (ids) => new Map(ids.map((id) => [id, trees.get(id)!])),
-    sizes: async (ids) => new Map(ids.map((id) => [id, blobs.get(id)!.length])),
-    blobs: async (ids) => new Map(ids.map((id) => [id, blobs.get(id)!])),
+    sizes: async (ids) => new Map(ids.map((id) => [id, blobs.get(id)!.size])),
+    async blobs(ids) {
+      const contents = new Map<ObjectId, Uint8Array>();
+      for (const id of ids) contents.set(id, await blobs.get(id)!.read());
+      return contents;
+    },
   };
   return { tree: treeId(""), git };
 }

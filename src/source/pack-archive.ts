@@ -1,6 +1,8 @@
+import { type PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import { archiveInvalid, entryFaults } from "./archive-entries.ts";
+import type { StoredFile } from "./stored-file.ts";
 
 /** A file of a source with its bytes; of a link they are its target. */
 export interface ArchiveFile {
@@ -16,15 +18,45 @@ export interface ArchiveFile {
  * @throws SlessError `archive_invalid` when a path could not be unpacked again
  */
 export async function packArchive(files: readonly ArchiveFile[]): Promise<Uint8Array> {
-  const faults = entryFaults(files.map(({ path, mode }) => ({ path, kind: mode === "120000" ? "link" : "file" })));
-  if (faults.length > 0) throw archiveInvalid(faults);
-  // A zip holds local time; made of local time it is the same in every zone.
-  const mtime = new Date(2000, 0, 1);
   const zip = new ZipFile();
-  for (const { path, mode, content } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
+  for (const { path, mode, content } of inOrder(files)) {
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    zip.addBuffer(bytes, path, { mtime, mode: Number.parseInt(mode, 8), forceDosTimestamp: true });
+    zip.addBuffer(bytes, path, attributesOf(mode));
   }
   zip.end();
   return buffer(zip.outputStream);
+}
+
+/**
+ * The same in pieces, of files that are read one after the other. Other bytes than `packArchive` makes, the same files.
+ *
+ * @throws SlessError `archive_invalid` when a path could not be unpacked again; and what reading a file throws
+ */
+export async function* packedPieces(files: readonly StoredFile[]): AsyncGenerator<Uint8Array> {
+  const zip = new ZipFile();
+  const output = zip.outputStream as PassThrough;
+  let reading: Readable | undefined;
+  for (const { path, mode, size, stream } of inOrder(files))
+    zip.addReadStreamLazy(path, { ...attributesOf(mode), size }, (take) => {
+      reading = Readable.from(stream()).on("error", (error) => output.destroy(error));
+      take(null, reading);
+    });
+  zip.on("error", (error: Error) => output.destroy(error));
+  zip.end();
+  try {
+    yield* output as AsyncIterable<Uint8Array>;
+  } finally {
+    reading?.destroy();
+  }
+}
+
+function inOrder<File extends Pick<ArchiveFile, "path" | "mode">>(files: readonly File[]): File[] {
+  const faults = entryFaults(files.map(({ path, mode }) => ({ path, kind: mode === "120000" ? "link" : "file" })));
+  if (faults.length > 0) throw archiveInvalid(faults);
+  return [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function attributesOf(mode: ArchiveFile["mode"]) {
+  // A zip holds local time; made of local time it is the same in every zone.
+  return { mtime: new Date(2000, 0, 1), mode: Number.parseInt(mode, 8), forceDosTimestamp: true };
 }

@@ -2,7 +2,8 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { ArchiveFile } from "./pack-archive.ts";
-import { type ArchiveLimits, readArchive } from "./read-archive.ts";
+import { readArchive } from "./read-archive.ts";
+import type { ArchiveLimits } from "./zip-entries.ts";
 
 const WRITES_AT_ONCE = 16;
 

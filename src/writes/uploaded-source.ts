@@ -2,12 +2,12 @@ import type { WorkloadRef } from "../apis/index.ts";
 import { type DesiredLimits, readWholeSource, type WholeSource } from "../desired/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
-import { type ArchiveFile, fileTree } from "../source/index.ts";
+import { fileTree, type StoredFile } from "../source/index.ts";
 import { RefusedRequest } from "./refused-request.ts";
 
 export interface UploadRequest {
   /** As the archive has them. */
-  readonly files: readonly ArchiveFile[];
+  readonly files: readonly StoredFile[];
   readonly workload: WorkloadRef;
   readonly runtime: Runtime;
   readonly entrypoint: string | undefined;
@@ -19,7 +19,7 @@ export interface UploadedSource {
   readonly digest: string;
   readonly dependenciesDigest: string;
   /** What is deployed, and stored under the digest. */
-  readonly files: readonly ArchiveFile[];
+  readonly files: readonly StoredFile[];
 }
 
 /**
@@ -40,14 +40,14 @@ export async function uploadedSource(request: UploadRequest): Promise<UploadedSo
   return {
     digest,
     dependenciesDigest,
-    files: whole.source.files.map(({ path, mode, id }) => ({ path, mode, content: contents.get(id)! })),
+    files: whole.source.files.map((file) => ({ ...contents.get(file.id)!, ...file })),
   };
 }
 
-async function read(files: readonly ArchiveFile[], request: UploadRequest) {
+async function read(files: readonly StoredFile[], request: UploadRequest) {
   const { tree, git } = fileTree(files);
   const whole = await readWholeSource({ ...request, tree, git });
-  return { whole, contents: await git.blobs(whole.source.files.map(({ id }) => id)) };
+  return { whole, contents: new Map(files.map((file) => [file.id, file])) };
 }
 
 function isOfMacOS(path: string): boolean {
@@ -56,12 +56,12 @@ function isOfMacOS(path: string): boolean {
 }
 
 /** The folder in which all files lie. */
-function onlyFolder(files: readonly ArchiveFile[]): string | undefined {
+function onlyFolder(files: readonly StoredFile[]): string | undefined {
   const first = files[0]?.path.split("/", 1)[0];
   return files.every(({ path }) => path.startsWith(`${first}/`)) ? first : undefined;
 }
 
-function below(folder: string, files: readonly ArchiveFile[]): ArchiveFile[] {
+function below(folder: string, files: readonly StoredFile[]): StoredFile[] {
   return files.map((file) => ({ ...file, path: file.path.slice(folder.length + 1) }));
 }
 

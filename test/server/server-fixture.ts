@@ -5,7 +5,14 @@ import { API_VERSION, keyOf, type ObjectIntent, type ObjectOf } from "../../src/
 import { secretFiles } from "../../src/app/secret-files.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import { createEndpointTable, createGateway, type GatewayDeps } from "../../src/gateway/index.ts";
-import { createMetrics, createServer, localGuard, type Namespaces, type ServerDeps } from "../../src/server/index.ts";
+import {
+  createMetrics,
+  createServer,
+  localGuard,
+  type Namespaces,
+  openUploadFolder,
+  type ServerDeps,
+} from "../../src/server/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 import { type FakePlatform, fakePlatform } from "../support/fake-platform.ts";
 import { runtimes } from "../support/function-files.ts";
@@ -57,6 +64,7 @@ export async function serverFixture(
   const server = createServer({
     store,
     objects,
+    uploads: await openUploadFolder(join(await temporaryFolder(), "uploads")),
     runtimes,
     namespaces: memoryNamespaces(["default"]),
     secrets: secretFiles(join(await temporaryFolder(), "secrets")),

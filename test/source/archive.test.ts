@@ -1,10 +1,23 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type ArchiveFile, packArchive, readArchive, unpackArchive } from "../../src/source/index.ts";
+import {
+  type ArchiveFile,
+  blobId,
+  openArchive,
+  packArchive,
+  packedPieces,
+  readArchive,
+  type StoredFile,
+  storedFile,
+  unpackArchive,
+} from "../../src/source/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { type ForgedEntry, forgedZip } from "../support/forged-zip.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -15,6 +28,30 @@ const file = (path: string, content = "", mode: ArchiveFile["mode"] = "100644"):
 });
 
 const LINK = 0o120777;
+
+async function onDisk(zip: Uint8Array): Promise<string> {
+  const path = join(await temporaryFolder(), "upload");
+  await writeFile(path, zip);
+  return path;
+}
+
+/** Paths, modes and bytes; or the code and the words of the refusal. */
+async function outcomeOf(files: Promise<readonly ArchiveFile[]>): Promise<unknown> {
+  const plain = (all: readonly ArchiveFile[]) =>
+    all.map(({ path, mode, content }) => [path, mode, Buffer.from(content).toString("hex")]);
+  return files.then(plain, ({ code, details }) => [code, details]);
+}
+
+async function readFromDisk(zip: Uint8Array): Promise<ArchiveFile[]> {
+  const archive = await openArchive(await onDisk(zip));
+  try {
+    return await Promise.all(
+      archive.files.map(async ({ path, mode, read }) => ({ path, mode, content: await read() })),
+    );
+  } finally {
+    await archive.close();
+  }
+}
 
 it("files, executables and links come out as they went in", async () => {
   const folder = join(await temporaryFolder(), "new", "folder");
@@ -139,6 +176,7 @@ it.each(Object.entries(refused))(
     const refusal = expect.objectContaining({ code: "archive_invalid", message: expect.stringMatching(reason) });
     await expect(unpackArchive(zip, folder)).rejects.toThrow(refusal);
     expect(await readdir(root)).toEqual([]);
+    await expect(openArchive(await onDisk(zip))).rejects.toThrow(refusal);
   },
 );
 
@@ -176,7 +214,9 @@ it.each<[string, ForgedEntry[], object]>([
   ["a bomb", [{ name: "a", content: Buffer.alloc(60 << 20) }], {}],
   ["a declared size beyond all bounds", [{ name: "a", content: "x", declaredSize: 0xfffffff0 }], {}],
 ])("an archive of %s is too large", async (_, entries, limits) => {
-  await expect(readArchive(forgedZip(entries), limits)).rejects.toThrow(expect.objectContaining({ code: "too_large" }));
+  const refusal = expect.objectContaining({ code: "too_large" });
+  await expect(readArchive(forgedZip(entries), limits)).rejects.toThrow(refusal);
+  await expect(openArchive(await onDisk(forgedZip(entries)), limits)).rejects.toThrow(refusal);
 });
 
 it("an archive at its limits is read", async () => {
@@ -190,7 +230,9 @@ it.each([
   ["a cut-off zip", forgedZip([{ name: "a", content: "x".repeat(100) }]).subarray(0, 60)],
   ["a zip without its beginning", forgedZip([{ name: "a", content: "x".repeat(100) }]).subarray(20)],
 ])("%s is no archive", async (_, bytes) => {
-  await expect(readArchive(bytes)).rejects.toThrow(expect.objectContaining({ code: "archive_invalid" }));
+  const refusal = expect.objectContaining({ code: "archive_invalid" });
+  await expect(readArchive(bytes)).rejects.toThrow(refusal);
+  await expect(openArchive(await onDisk(bytes))).rejects.toThrow(refusal);
 });
 
 it("no bytes make it fail in another way than by a clear refusal", async () => {
@@ -202,9 +244,69 @@ it("no bytes make it fail in another way than by a clear refusal", async () => {
       for (const [at, byte] of list) forged[at] = byte;
       const outcome = await readArchive(forged).catch((error) => error);
       if (!Array.isArray(outcome)) expect(["archive_invalid", "too_large"]).toContain(outcome.code);
+      const fromDisk = await readFromDisk(forged).catch((error) => error);
+      expect(fromDisk.code).toEqual(outcome.code);
+      if (Array.isArray(outcome)) expect(fromDisk).toEqual(outcome);
     }),
     { numRuns: 300 },
   );
+});
+
+it("an archive on the disk has the files that it has in memory, small and large, with Git's ids", async () => {
+  const noise = randomBytes(300_000);
+  const files = [
+    file("a/handler.py", "print()"),
+    file("bin/run", "#!/bin/sh", "100755"),
+    file("a/link", "handler.py", "120000"),
+    file("empty"),
+    file("text", "many words ".repeat(50_000)),
+    { path: "noise", mode: "100644" as const, content: noise },
+  ];
+  const stored = [
+    { name: "noise", content: noise, method: 0 as const },
+    { name: "small", content: "x", method: 0 as const },
+  ];
+  for (const zip of [await packArchive(files), forgedZip(stored)])
+    expect(await outcomeOf(readFromDisk(zip))).toEqual(await outcomeOf(readArchive(zip)));
+  const archive = await openArchive(await onDisk(await packArchive(files)));
+  for (const { path, id, size, read, stream } of archive.files) {
+    const content = files.find((one) => one.path === path)!.content;
+    expect([id, size]).toEqual([blobId(content), content.length]);
+    expect(Buffer.compare(await buffer(stream()), await read())).toBe(0);
+  }
+  await archive.close();
+});
+
+it("files of an archive on the disk are packed again in pieces, with the same bytes and modes", async () => {
+  const files = [file("b", "2".repeat(200_000)), file("a", "1", "100755"), file("a.b/l", "c", "120000"), file("a.b/c")];
+  const archive = await openArchive(await onDisk(await packArchive(files)));
+  const again = await buffer(packedPieces(archive.files));
+  await archive.close();
+  expect(await outcomeOf(readArchive(again))).toEqual(await outcomeOf(readArchive(await packArchive(files))));
+});
+
+it("packing in pieces ends with the error of a file that cannot be read, and with its reader", async () => {
+  let isEnded = false;
+  const failing: StoredFile = {
+    ...storedFile(file("a", "x".repeat(10))),
+    async *stream() {
+      yield Buffer.from("x");
+      throw new Error("gone");
+    },
+  };
+  await expect(buffer(packedPieces([failing, storedFile(file("b"))]))).rejects.toThrow("gone");
+  const endless: StoredFile = {
+    ...storedFile(file("a")),
+    async *stream() {
+      try {
+        for (;;) yield randomBytes(100_000);
+      } finally {
+        isEnded = true;
+      }
+    },
+  };
+  for await (const _ of packedPieces([endless])) break;
+  await eventually("the reader ends", () => isEnded, Boolean);
 });
 
 it("a folder that holds something is left alone", async () => {

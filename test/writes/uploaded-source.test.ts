@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type ArchiveFile, packArchive, readArchive } from "../../src/source/index.ts";
+import { type ArchiveFile, packArchive, readArchive, storedFile } from "../../src/source/index.ts";
 import { uploadedSource } from "../../src/writes/index.ts";
 import { desiredFrom } from "../desired/open-reader.ts";
 import { functionYaml, handler, runtimes } from "../support/function-files.ts";
@@ -25,7 +25,14 @@ function upload(
 ) {
   const { entrypoint, maxSourceFiles } = options;
   const limits = maxSourceFiles === undefined ? {} : { maxSourceFiles };
-  return uploadedSource({ files: filesOf(files), workload: WORKLOAD, runtime: PYTHON, entrypoint, runtimes, limits });
+  return uploadedSource({
+    files: filesOf(files).map(storedFile),
+    workload: WORKLOAD,
+    runtime: PYTHON,
+    entrypoint,
+    runtimes,
+    limits,
+  });
 }
 
 const accepted: Record<string, [files: Record<string, Content>, paths: string[], entrypoint?: string]> = {
@@ -123,7 +130,7 @@ it("an upload has the digest that a push of the same files has", async () => {
   const { digest, dependenciesDigest } = (await read()).objects[0]!.source!;
   const archive = await readArchive(await packArchive(filesOf(files)));
   const source = await uploadedSource({
-    files: archive,
+    files: archive.map(storedFile),
     workload: WORKLOAD,
     runtime: PYTHON,
     entrypoint: undefined,
@@ -143,8 +150,10 @@ it("any set of files comes through with its bytes and modes, from whatever folde
       const packed = Object.entries(all).map(([path, one]) => [isInFolder ? `top/${path}` : path, one] as const);
       const source = await upload(Object.fromEntries(packed));
       const wanted = filesOf(all).sort((a, b) => (a.path < b.path ? -1 : 1));
-      const got = [...source.files].sort((a, b) => (a.path < b.path ? -1 : 1));
-      expect(got.map(({ path, mode: m, content }) => [path, m, Buffer.from(content)])).toEqual(
+      const got = await Promise.all(
+        source.files.map(async (one) => [one.path, one.mode, Buffer.from(await one.read())]),
+      );
+      expect(got.sort(([a], [b]) => (a! < b! ? -1 : 1))).toEqual(
         wanted.map(({ path, mode: m, content }) => [path, m, Buffer.from(content)]),
       );
       expect(source.digest).toBe((await upload(all)).digest);

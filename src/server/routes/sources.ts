@@ -5,14 +5,15 @@ import { messageOf, SlessError } from "../../errors/index.ts";
 import { type ArchiveFile, readArchive } from "../../source/index.ts";
 import { refuseOwned } from "../change-object.ts";
 import { etagOf, existing, itemOf, type Named, versionsOf } from "../existing-object.ts";
+import { formFile } from "../form-file.ts";
 import type { SourceFileItem } from "../items.ts";
-import { readBody } from "../read-body.ts";
+import { requestBody } from "../request-body.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
 import { createSlots } from "../slots.ts";
-import { storeUpload, UPLOAD_LIMITS, uploadedFiles } from "../store-upload.ts";
+import { openUpload, storeUpload, UPLOAD_LIMITS } from "../store-upload.ts";
 
-/** Each holds an archive and what is in it in memory. */
+/** Each holds an archive on the disk, and inflates and deflates it. */
 const UPLOADS_AT_ONCE = 4;
 
 /**
@@ -48,11 +49,19 @@ async function upload(plural: CodePlural, request: FastifyRequest, reply: Fastif
   const key = request.params as Named;
   const live = await existing(plural, key, deps);
   await refuseOwned(live, deps);
-  const bytes = await readBody(request.raw, UPLOAD_LIMITS);
-  const files = await uploadedFiles(bytes, request.headers["content-type"]);
   const changing = { kind: live.kind, key, expected: versionsOf(request.headers["if-match"]) };
-  const object = await storeUpload(changing, files, deps);
+  const object = await deps.uploads.withFile(zipOf(request), async (path) => {
+    const archive = await openUpload(path);
+    return storeUpload(changing, archive.files, deps).finally(archive.close);
+  });
   return reply.header("etag", etagOf(object)).send(await itemOf(plural, object as never, deps));
+}
+
+/** The body itself, or the file of a form. */
+function zipOf({ raw, headers }: FastifyRequest): AsyncIterable<Uint8Array> {
+  const body = requestBody(raw, UPLOAD_LIMITS);
+  const type = headers["content-type"];
+  return type?.startsWith("multipart/form-data") ? formFile(body, type) : body;
 }
 
 async function sendSource(

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { isSlessError } from "../../src/errors/index.ts";
-import { type BodyLimits, readBody } from "../../src/server/read-body.ts";
+import { type BodyLimits, requestBody } from "../../src/server/request-body.ts";
 import { httpServer } from "../support/http-server.ts";
 
 const LIMITS: BodyLimits = { maxBytes: 10, idleMs: 10_000, totalMs: 10_000 };
@@ -18,7 +19,7 @@ async function exchange(
   const { origin } = await httpServer((req, res) => {
     begun.resolve();
     ready(req)
-      .then(() => readBody(req, { ...LIMITS, ...limits }))
+      .then(() => buffer(requestBody(req, { ...LIMITS, ...limits })))
       .then((bytes) => bytes.length)
       .catch((error: unknown) => (isSlessError(error) ? error.code : String(error)))
       .then((result) => {
