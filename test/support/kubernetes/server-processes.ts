@@ -1,0 +1,85 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { type Exit, openProcessSupervisor, type SupervisedProcess } from "../../../src/processes/index.ts";
+
+const POLL_MS = 25;
+const LOG_LINES_SHOWN = 15;
+
+/** A server that may be started and stopped again, one process at a time. */
+export interface ServerProcess {
+  start(): void;
+  /** Resolves when the process is gone; at once when there is none. */
+  stop(signal: NodeJS.Signals): Promise<void>;
+  /** @throws Error with the end of its log, when it has ended by itself */
+  check(): Promise<void>;
+}
+
+export interface ServerProcesses {
+  /** What it writes goes to `<folder>/<name>.log`. */
+  server(name: string, program: string, args: readonly string[]): ServerProcess;
+  /** Kills them all. */
+  close(): Promise<void>;
+}
+
+/** Servers that end with this process, in whatever way it ends. */
+export async function openServerProcesses(folder: string): Promise<ServerProcesses> {
+  const records = join(folder, "processes");
+  await mkdir(records);
+  const supervisor = await openProcessSupervisor({ folder: records });
+  // Their caches and home folders too stay below the folder.
+  const env = { PATH: process.env.PATH ?? "", HOME: folder, TMPDIR: folder };
+
+  function server(name: string, program: string, args: readonly string[]): ServerProcess {
+    const logFile = join(folder, `${name}.log`);
+    let child: SupervisedProcess | undefined;
+    let exit: Exit | undefined;
+    return {
+      start() {
+        const started = supervisor.spawn([program, ...args], { cwd: folder, env });
+        child = started;
+        exit = undefined;
+        const log = createWriteStream(logFile, { flags: "a" }).on("error", () => undefined);
+        started.stdout.pipe(log, { end: false });
+        started.stderr.pipe(log, { end: false });
+        void started.exited.then((seen) => {
+          log.end();
+          if (child === started) exit = seen;
+        });
+      },
+      async stop(signal) {
+        const stopped = child;
+        child = undefined;
+        stopped?.kill(signal);
+        await stopped?.exited;
+      },
+      async check() {
+        if (!exit) return;
+        const lines = (await readFile(logFile, "utf8").catch(() => "")).trim().split("\n").slice(-LOG_LINES_SHOWN);
+        throw new Error(`${name} ended with ${exit.fault ?? exit.signal ?? exit.code}:\n${lines.join("\n")}`);
+      },
+    };
+  }
+
+  return { server, close: () => supervisor.close() };
+}
+
+/**
+ * Polls until `holds`.
+ *
+ * @throws Error when one of the servers ended, or it never holds
+ */
+export async function waitFor(
+  what: string,
+  holds: () => Promise<boolean>,
+  servers: readonly ServerProcess[],
+  withinMs = 60_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await holds())) {
+    await Promise.all(servers.map((server) => server.check()));
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`);
+    await setTimeout(POLL_MS);
+  }
+}
