@@ -8,6 +8,8 @@ export interface Selection {
   /** `app=hello,tier!=back`. */
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Only `metadata` is sent: contents that nobody asked for, such as those of secrets, stay where they are. */
+  readonly metadataOnly?: boolean | undefined;
 }
 
 export type ApiWatchEvent<T extends ApiObject> =
@@ -15,6 +17,8 @@ export type ApiWatchEvent<T extends ApiObject> =
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 const PAGE = 500;
+const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /** One object is at most 1.5 MiB in etcd; an event is that as JSON. */
 const EVENT_MAX_BYTES = 16 * 1024 * 1024;
 
@@ -22,7 +26,7 @@ const EVENT_MAX_BYTES = 16 * 1024 * 1024;
 export async function listObjects<T extends ApiObject>(
   client: KubernetesClient,
   resource: ApiResource,
-  { namespace, labelSelector, fieldSelector }: Selection = {},
+  { namespace, labelSelector, fieldSelector, metadataOnly }: Selection = {},
   signal?: AbortSignal,
 ): Promise<{ items: T[]; resourceVersion: string }> {
   const items: T[] = [];
@@ -32,6 +36,7 @@ export async function listObjects<T extends ApiObject>(
       method: "GET",
       path: apiPath(resource, { namespace }),
       query: { limit: PAGE, labelSelector, fieldSelector, continue: page?.metadata.continue },
+      ...(metadataOnly ? { accept: METADATA_LIST } : {}),
       ...(signal ? { signal } : {}),
     });
     items.push(...page.items);
@@ -49,7 +54,7 @@ export async function* watchObjects<T extends ApiObject>(
   resource: ApiResource,
   options: Selection & { readonly from: string; readonly signal: AbortSignal; readonly timeoutSec?: number },
 ): AsyncGenerator<ApiWatchEvent<T>> {
-  const { namespace, labelSelector, fieldSelector, from, signal, timeoutSec } = options;
+  const { namespace, labelSelector, fieldSelector, metadataOnly, from, signal, timeoutSec } = options;
   const lines = linesOf(
     client.stream({
       method: "GET",
@@ -62,6 +67,7 @@ export async function* watchObjects<T extends ApiObject>(
         fieldSelector,
         timeoutSeconds: timeoutSec,
       },
+      ...(metadataOnly ? { accept: METADATA } : {}),
       signal,
     }),
   );

@@ -5,8 +5,10 @@ import type { ApiObject, ApiResource } from "./api-resource.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 import { listObjects, type Selection, watchObjects } from "./list-watch.ts";
 
-export interface ObjectWatchOptions extends Selection {
+export interface ObjectWatchOptions<T extends ApiObject = ApiObject> extends Selection {
   readonly clock: TimerClock;
+  /** Reduces an object to what is kept of it in memory; `metadata` keeps its name, uid and resourceVersion. */
+  readonly reduce?: (object: T) => T;
   readonly log?: { warn(fields: object, message: string): void };
 }
 
@@ -27,9 +29,9 @@ export interface ObjectWatch<T extends ApiObject> {
 export function watchResource<T extends ApiObject>(
   client: KubernetesClient,
   resource: ApiResource,
-  options: ObjectWatchOptions,
+  options: ObjectWatchOptions<T>,
 ): ObjectWatch<T> {
-  const { clock, log, ...selection } = options;
+  const { clock, log, reduce = (object: T) => object, ...selection } = options;
   const objects = new Map<string, T>();
   const listeners = new Set<(object: T, before: T | undefined, isGone: boolean) => void>();
   const backOff = createBackOff<string>({ baseMs: 100, maxMs: 30_000 });
@@ -37,10 +39,11 @@ export function watchResource<T extends ApiObject>(
   const tell = (object: T, before: T | undefined, isGone: boolean) => {
     for (const listener of listeners) listener(object, before, isGone);
   };
-  const put = (object: T) => {
-    const key = keyOf(object.metadata.namespace, object.metadata.name);
+  const put = (whole: T) => {
+    const key = keyOf(whole.metadata.namespace, whole.metadata.name);
     const before = objects.get(key);
-    if (before && !isNewer(object, before)) return;
+    if (before && !isNewer(whole, before)) return;
+    const object = reduce(whole);
     objects.set(key, object);
     tell(object, before, false);
   };
@@ -49,7 +52,7 @@ export function watchResource<T extends ApiObject>(
     const before = objects.get(key);
     if (!before || !(isNewer(object, before) || isSameLife(object, before))) return;
     objects.delete(key);
-    tell(object, before, true);
+    tell(reduce(object), before, true);
   };
   const replace = (items: readonly T[]) => {
     const listed = new Set(items.map(({ metadata }) => keyOf(metadata.namespace, metadata.name)));

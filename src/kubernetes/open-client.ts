@@ -88,7 +88,7 @@ async function exchange(
   timeoutMs: number,
   isStale: boolean,
 ): Promise<Dispatcher.ResponseData> {
-  const { method, path, query, body, contentType = "application/json", signal } = request;
+  const { method, path, query, body, contentType = "application/json", accept = "application/json", signal } = request;
   const { origin, headers, dispatcher } = await credentials.read(isStale);
   try {
     return await send(`${origin}${path}${queryText(query)}`, {
@@ -96,7 +96,7 @@ async function exchange(
       dispatcher,
       headers: {
         ...headers,
-        accept: "application/json",
+        accept,
         "user-agent": userAgent,
         ...(body === undefined ? {} : { "content-type": contentType }),
       },
