@@ -35,6 +35,8 @@ export function watchResource<T extends ApiObject>(
   const objects = new Map<string, T>();
   const listeners = new Set<(object: T, before: T | undefined, isGone: boolean) => void>();
   const backOff = createBackOff<string>({ baseMs: 100, maxMs: 30_000 });
+  /** Version up to which everything is in memory. */
+  let position: string | undefined;
 
   const tell = (object: T, before: T | undefined, isGone: boolean) => {
     for (const listener of listeners) listener(object, before, isGone);
@@ -65,7 +67,6 @@ export function watchResource<T extends ApiObject>(
   };
 
   async function follow(signal: AbortSignal, onFirstList: () => void): Promise<void> {
-    let position: string | undefined;
     while (!signal.aborted) {
       try {
         if (position === undefined) {
@@ -101,7 +102,12 @@ export function watchResource<T extends ApiObject>(
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    observe: put,
+    observe(object) {
+      const { namespace, name, resourceVersion = "0" } = object.metadata;
+      // What the watch has passed and does not know was deleted since.
+      const isPassed = position !== undefined && BigInt(position) >= BigInt(resourceVersion);
+      if (objects.has(keyOf(namespace, name)) || !isPassed) put(object);
+    },
   };
 }
 
