@@ -31,6 +31,12 @@ export const ERRORS = {
     happened: "{what} exists already.",
     remedy: "Choose another name, or change the existing one.",
   },
+  being_deleted: {
+    status: 409,
+    consequence: "retry",
+    happened: "{what} is being deleted.",
+    remedy: "Send it again once it is gone; `sless get` shows what is left.",
+  },
   owned_by_repository: {
     status: 409,
     consequence: "stalled",

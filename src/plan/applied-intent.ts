@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { ANNOTATIONS, LABELS, type ObjectIntent, ownerAnnotation, sourceKey, type WorkloadRef } from "../apis/index.ts";
+import {
+  ANNOTATIONS,
+  finalizersFor,
+  LABELS,
+  type ObjectIntent,
+  ownerAnnotation,
+  sourceKey,
+  type WorkloadRef,
+} from "../apis/index.ts";
 import type { DesiredObject } from "./desired-state.ts";
 
 /** For whom and where something is applied; decides, with the desired object, what is written. */
@@ -12,7 +20,7 @@ export interface Applier {
 
 /**
  * What sync applies for a desired object: the manifest's own fields, the source's key (its bytes must be stored
- * before), and our marks (owner, path, revision, hash). Pure.
+ * before), our marks (owner, path, revision, hash), and the finalizer of kinds that are cleaned up after. Pure.
  *
  * @param revision `main@sha1:<hex>`; stands in the object but is no difference.
  */
@@ -22,6 +30,7 @@ export function appliedIntent(desired: DesiredObject, applier: Applier, revision
     ...intent,
     metadata: {
       ...intent.metadata,
+      ...finalizersFor(intent.kind),
       annotations: {
         ...intent.metadata.annotations,
         [ANNOTATIONS.revision]: revision,
@@ -31,7 +40,7 @@ export function appliedIntent(desired: DesiredObject, applier: Applier, revision
   };
 }
 
-/** Hash (32 hex digits) of all that `appliedIntent` names but the revision; the order of keys does not count. */
+/** Hash (32 hex digits) of all that `appliedIntent` names but revision and finalizer; the order of keys does not count. */
 export function appliedHash(desired: DesiredObject, applier: Applier): string {
   return hashOf(intentWithoutHash(desired, applier));
 }

@@ -7,12 +7,13 @@ import {
   type WorkloadRef,
 } from "../apis/index.ts";
 import type { Builder } from "../build/index.ts";
-import type { Clock, Next } from "../controller/index.ts";
+import { type Clock, type Next, withFinalizer } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { Platform, WorkloadSpec } from "../platform/index.ts";
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
+import { cleanUp } from "./clean-up.ts";
 import { functionJobStatus, type JobObservation } from "./function-job-status.ts";
 
 export interface FunctionJobDeps {
@@ -42,12 +43,9 @@ interface Program {
 export function createFunctionJobReconciler(deps: FunctionJobDeps): (key: ObjectKey) => Promise<Next> {
   return async (key) => {
     const ref: WorkloadRef = { kind: "FunctionJob", ...key };
-    const job = await deps.store.get("FunctionJob", key);
-    if (!job || job.metadata.deletionTimestamp) {
-      await deps.builder.cancel(ref);
-      await deps.platform.remove(ref);
-      return { kind: "done" };
-    }
+    const present = await deps.store.get("FunctionJob", key);
+    if (!present || present.metadata.deletionTimestamp) return cleanUp(ref, present, deps);
+    const job = await withFinalizer(present, deps.store, "reconciler");
     if (isSettled(job)) {
       await deps.store.updateStatus(job, observedStatus(job));
       return { kind: "done" };

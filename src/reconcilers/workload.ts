@@ -8,12 +8,13 @@ import {
   type WorkloadRef,
 } from "../apis/index.ts";
 import type { Builder, BuildState } from "../build/index.ts";
-import type { Clock, Next } from "../controller/index.ts";
+import { type Clock, type Next, withFinalizer } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { Platform, WorkloadSpec, WorkloadState } from "../platform/index.ts";
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
+import { cleanUp } from "./clean-up.ts";
 import { createRolloutClock, type RolloutClock } from "./rollout-clock.ts";
 import { workloadNews } from "./workload-news.ts";
 import { type WorkloadObservation, workloadStatus } from "./workload-status.ts";
@@ -48,13 +49,14 @@ export function createWorkloadReconciler(
     const object = (await deps.store.get(kind, key)) as Workload | undefined;
     if (!object || object.metadata.deletionTimestamp) {
       rollouts.forget(keyOf(key));
-      return forget(ref, deps);
+      return cleanUp(ref, object, deps);
     }
-    const seen = await observe(ref, object, { deps, rollouts });
-    const status = workloadStatus(object, seen, deps.clock.now().toISOString());
+    const held = (await withFinalizer<WorkloadKindServed>(object, deps.store, "reconciler")) as Workload;
+    const seen = await observe(ref, held, { deps, rollouts });
+    const status = workloadStatus(held, seen, deps.clock.now().toISOString());
     const rolloutMs = rollouts.note(keyOf(key), progressOf(seen));
-    for (const event of workloadNews({ ref, before: object.status, after: status, rolloutMs })) deps.report(event);
-    await deps.store.updateStatus<WorkloadKindServed>(object, status);
+    for (const event of workloadNews({ ref, before: held.status, after: status, rolloutMs })) deps.report(event);
+    await deps.store.updateStatus<WorkloadKindServed>(held, status);
     return nextOf(seen, deps.clock);
   };
 }
@@ -62,12 +64,6 @@ export function createWorkloadReconciler(
 function progressOf({ platform, replicas }: WorkloadObservation): "serving" | "missing" | "stopped" {
   if (replicas === 0) return "stopped";
   return platform?.current === true ? "serving" : "missing";
-}
-
-async function forget(ref: WorkloadRef, deps: WorkloadDeps): Promise<Next> {
-  await deps.builder.cancel(ref);
-  await deps.platform.remove(ref);
-  return { kind: "done" };
 }
 
 interface Run {

@@ -2,7 +2,8 @@ import { type AnyObject, type Kind, type ObjectKey, type ObjectOf, ownerUidOf, r
 import { isSlessError, SlessError } from "../errors/index.ts";
 import type { MergePatch } from "../resources/index.ts";
 import { isLeftToPatch, ownedRefusal } from "../writes/index.ts";
-import type { ServerDeps } from "./server-deps.ts";
+import type { RouteDeps, ServerDeps } from "./server-deps.ts";
+import { isGoneSoon } from "./until-gone.ts";
 
 /** A status is written between reading and writing now and then; nobody writes one so often. */
 const TRIES = 10;
@@ -20,7 +21,7 @@ export interface Changing {
  * Changes an object by what is decided upon it as it is now; when somebody else writes in between, it is decided anew.
  *
  * @param decide answers what to change, undefined for nothing; what it throws is the refusal
- * @throws SlessError `not_found`, `conflict` when it has none of the `expected` versions
+ * @throws SlessError `not_found`, `being_deleted`, `conflict` when it has none of the `expected` versions
  */
 export async function changeObject(
   changing: Changing,
@@ -30,6 +31,8 @@ export async function changeObject(
   const { kind, key } = changing;
   return repeated(changing, async () => {
     const live = await readExpected(changing, { store });
+    // Whatever is written to it now goes with it.
+    if (live.metadata.deletionTimestamp) throw new SlessError("being_deleted", { what: refText(refOf(live)) });
     const patch = await decide(live);
     if (!patch) return live;
     const { uid, resourceVersion } = live.metadata;
@@ -37,15 +40,25 @@ export async function changeObject(
   });
 }
 
-/** Deletes an object that no repository owns. @throws SlessError `not_found`, `conflict`, `owned_by_repository` */
-export async function deleteObject(changing: Changing, deps: Deps): Promise<void> {
+/**
+ * Deletes an object that no repository owns, and waits a moment for the end of its clean-up.
+ *
+ * @returns "terminating" when the clean-up goes on
+ * @throws SlessError `not_found`, `conflict`, `owned_by_repository`
+ */
+export async function deleteObject(
+  changing: Changing,
+  deps: Deps & Pick<RouteDeps, "closing" | "goneWaitMs">,
+): Promise<"deleted" | "terminating"> {
   const { kind, key } = changing;
-  await repeated(changing, async () => {
+  const { outcome, uid } = await repeated(changing, async () => {
     const live = await readExpected(changing, deps);
     await refuseOwned(live, deps);
     const { uid, resourceVersion } = live.metadata;
-    return deps.store.delete(kind, key, { uid, resourceVersion });
+    return { outcome: await deps.store.delete(kind, key, { uid, resourceVersion }), uid };
   });
+  if (outcome !== "terminating") return "deleted";
+  return (await isGoneSoon({ kind, ...key }, uid, deps)) ? "deleted" : "terminating";
 }
 
 async function repeated<T>({ expected }: Changing, change: () => Promise<T>): Promise<T> {

@@ -56,7 +56,8 @@ export interface SlessClient {
   replace<P extends Plural>(plural: P, name: string, body: object, options: { namespace: string }): Promise<ItemOf[P]>;
   /** Changes the named fields; null takes a field back to its default. */
   patch<P extends Plural>(plural: P, name: string, body: object, options: { namespace: string }): Promise<ItemOf[P]>;
-  delete(plural: Plural, name: string, options: { namespace: string }): Promise<void>;
+  /** "terminating": the server accepted it, and still cleans up after the object. */
+  delete(plural: Plural, name: string, options: { namespace: string }): Promise<"deleted" | "terminating">;
   /** Makes a zip the source of a workload. */
   upload<P extends CodePlural>(
     plural: P,
@@ -132,8 +133,11 @@ export function createClient(options: ClientOptions): SlessClient {
       json(await send(bodyCall("PUT", member(namespace, plural, name), body))),
     patch: async (plural, name, body, { namespace }) =>
       json(await send(bodyCall("PATCH", member(namespace, plural, name), body))),
-    delete: async (plural, name, { namespace }) =>
-      void (await done(await send({ method: "DELETE", path: member(namespace, plural, name) }))),
+    async delete(plural, name, { namespace }) {
+      const response = await send({ method: "DELETE", path: member(namespace, plural, name) });
+      await done(response);
+      return response.statusCode === 202 ? "terminating" : "deleted";
+    },
     upload: async (plural, name, zip, { namespace }) =>
       json(await send(zipCall(`${member(namespace, plural, name)}/upload`, zip))),
     ensureNamespace: async (namespace) => json(await send(postCall(collection(namespace, "ensure")))),

@@ -29,7 +29,7 @@ export interface ApiRequest {
 }
 
 export interface ServerDeps {
-  readonly store: Pick<ResourceStore, "get" | "list" | "create" | "patch" | "delete" | "appliedFields">;
+  readonly store: Pick<ResourceStore, "get" | "list" | "watch" | "create" | "patch" | "delete" | "appliedFields">;
   readonly objects: ObjectStore;
   /** Bucket of `objects`, where it has buckets. */
   readonly s3Bucket?: string;
@@ -61,6 +61,8 @@ export interface ServerDeps {
   readonly authorize?: (request: ApiRequest) => void | Promise<void>;
   readonly clock: Clock;
   readonly log: Pick<Logger, "warn" | "error">;
+  /** How long a request waits for the end of an object that is being deleted; default 5,000. */
+  readonly goneWaitMs?: number;
   /** How long `close` lets calls finish; default 10,000. */
   readonly closeTimeoutMs?: number;
 }

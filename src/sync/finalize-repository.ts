@@ -8,43 +8,25 @@ import {
   ownerUidOf,
   refOf,
 } from "../apis/index.ts";
-import type { Next } from "../controller/index.ts";
+import { type Next, withoutFinalizer } from "../controller/index.ts";
 import { isSlessError } from "../errors/index.ts";
 import { eachLimited } from "./each-limited.ts";
 import { keyIn } from "./fetch-revision.ts";
 import { storeReads } from "./live-reads.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
-/** Holds a Repository until its objects are looked after; done once per Repository. */
-export async function withFinalizer(
-  repository: ObjectOf<"Repository">,
-  { store }: SyncDeps,
-): Promise<ObjectOf<"Repository">> {
-  const finalizers = repository.metadata.finalizers ?? [];
-  if (finalizers.includes(FINALIZER)) return repository;
-  const { resourceVersion } = repository.metadata;
-  const patch = { metadata: { finalizers: [...finalizers, FINALIZER] } };
-  return store.patch("Repository", keyIn(repository), patch, { owner: "sync", resourceVersion });
-}
-
 /**
  * Looks after the objects of a Repository that is being deleted: `deletionPolicy` Delete deletes them (not those that
  * opted out of pruning), Orphan takes our marks from them and leaves them as they are. Then the Repository may go.
  */
 export async function finalizeRepository(repository: ObjectOf<"Repository">, deps: SyncDeps): Promise<Next> {
-  const { uid, namespace, finalizers = [], resourceVersion } = repository.metadata;
+  const { uid, namespace, finalizers = [] } = repository.metadata;
   if (!finalizers.includes(FINALIZER)) return { kind: "done" };
   const { items } = await storeReads(deps.store).objects(namespace);
   const owned = items.filter((object) => ownerUidOf(object) === uid);
   const isDeleted = (object: AnyObject) => repository.spec.deletionPolicy === "Delete" && !isKept(object);
   await eachLimited(owned, (object) => (isDeleted(object) ? remove(object, deps) : orphan(object, deps)));
-  const remaining = finalizers.filter((finalizer) => finalizer !== FINALIZER);
-  await deps.store.patch(
-    "Repository",
-    keyIn(repository),
-    { metadata: { finalizers: remaining } },
-    { owner: "sync", uid, resourceVersion },
-  );
+  await withoutFinalizer(repository, deps.store, "sync");
   await deps.memory.forget(keyIn(repository));
   return { kind: "done" };
 }

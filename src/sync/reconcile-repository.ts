@@ -1,10 +1,10 @@
 import { findCondition, type ObjectKey, type ObjectOf, type RepositoryStatus } from "../apis/index.ts";
-import type { Next } from "../controller/index.ts";
+import { type Next, withFinalizer } from "../controller/index.ts";
 import { type ErrorCode, isSlessError, messageOf, SlessError } from "../errors/index.ts";
 import { applyActions } from "./apply-actions.ts";
 import { deleteStale } from "./delete-stale.ts";
 import { fetchRevision, keyIn } from "./fetch-revision.ts";
-import { finalizeRepository, withFinalizer } from "./finalize-repository.ts";
+import { finalizeRepository } from "./finalize-repository.ts";
 import { markHeld } from "./mark-held.ts";
 import { nextAfter } from "./next-after.ts";
 import { planRun } from "./plan-run.ts";
@@ -46,7 +46,7 @@ export async function reconcileRepository(
   if (!present) return forget(key, deps);
   if (present.metadata.deletionTimestamp) return finalizeRepository(present, deps);
   if (present.spec.suspend) return rest(present, deps);
-  const repository = await withFinalizer(present, deps);
+  const repository = await withFinalizer(present, deps.store, "sync");
   const memory = deps.memory.of(key, repository.metadata.uid);
   const run = startRun({ repository, startedAt: deps.clock.now(), memory, signal });
   let outcome: Outcome = OK;

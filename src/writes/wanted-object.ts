@@ -1,4 +1,5 @@
 import {
+  finalizersFor,
   type Kind,
   nearestName,
   type ObjectIntent,
@@ -36,7 +37,7 @@ export function createdIntent(kind: Kind, namespace: string, body: unknown, know
   const key = { namespace, ...(name !== undefined && { name: name as string }) };
   faults.push(...specFaults(kind, key, spec, { known, isChanged: () => true }));
   refuseFields(faults);
-  return { kind, metadata: { namespace, name: name as string }, spec };
+  return { kind, metadata: { namespace, name: name as string, ...finalizersFor(kind) }, spec };
 }
 
 /**

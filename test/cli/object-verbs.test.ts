@@ -4,12 +4,15 @@ import { repositoryItem } from "../support/items.ts";
 import { testCli } from "../support/test-cli.ts";
 
 /** A client that keeps what is asked of it. */
-function recording(suspend = false) {
+function recording(suspend = false, outcome: "deleted" | "terminating" = "deleted") {
   const asked: unknown[] = [];
   const client: Partial<SlessClient> = {
     get: async () => repositoryItem("example", { suspend }) as never,
     patch: async (...args) => void asked.push(["patch", ...args]) as never,
-    delete: async (...args) => void asked.push(["delete", ...args]),
+    async delete(...args) {
+      asked.push(["delete", ...args]);
+      return outcome;
+    },
   };
   return { client, asked };
 }
@@ -90,6 +93,12 @@ it.each([[["functions"]], [["function/a", "b"]], [["function/a", "functionn/b"]]
     expect(asked).toEqual([]);
   },
 );
+
+it("delete of what is still cleaned up after says that it goes", async () => {
+  const { client } = recording(false, "terminating");
+  const { code, stdout } = await testCli(["delete", "fn", "hello"], { client });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "function/hello is being deleted\n" });
+});
 
 it("delete of what a repository owns says where it stands", async () => {
   const error = "Function default/hello is owned by repository example (functions/hello/function.yaml).";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ANNOTATIONS, LABELS, ownerUidOf, sourceDigestOfKey } from "../../src/apis/index.ts";
+import { ANNOTATIONS, FINALIZER, LABELS, ownerUidOf, sourceDigestOfKey } from "../../src/apis/index.ts";
 import { appliedHash, appliedIntent } from "../../src/plan/index.ts";
 import { fn, OURS, REVISION, source, toLive, trigger } from "./objects.ts";
 
@@ -26,6 +26,7 @@ it("applies the manifest's own fields, the source's key and our marks", () => {
         [ANNOTATIONS.dependenciesDigest]: dependenciesDigest,
         [ANNOTATIONS.appliedHash]: appliedHash(hello, { uid: OURS, s3Bucket: "sources" }),
       },
+      finalizers: [FINALIZER],
     },
     spec: {
       runtime: "python3.11",
@@ -49,8 +50,9 @@ it("names no source of an object that has none", () => {
   expect(metadata.annotations).not.toHaveProperty([ANNOTATIONS.dependenciesDigest]);
 });
 
-it("never names finalizers, which are the reconcilers' own", () => {
-  expect(appliedIntent(hello, { uid: OURS }, REVISION).metadata).not.toHaveProperty("finalizers");
+it("what has something to clean up is born with the finalizer, a trigger is not", () => {
+  expect(appliedIntent(hello, { uid: OURS }, REVISION).metadata.finalizers).toEqual([FINALIZER]);
+  expect(appliedIntent(trigger("web"), { uid: OURS }, REVISION).metadata).not.toHaveProperty("finalizers");
 });
 
 const applier = { uid: OURS };

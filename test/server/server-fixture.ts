@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pino from "pino";
 import { onTestFinished } from "vitest";
-import { API_VERSION, keyOf, type ObjectIntent, type ObjectOf } from "../../src/apis/index.ts";
+import { API_VERSION, KIND_NAMES, keyOf, type ObjectIntent, type ObjectOf } from "../../src/apis/index.ts";
 import { secretFiles } from "../../src/app/secret-files.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import { createEndpointTable, createGateway, type GatewayDeps } from "../../src/gateway/index.ts";
@@ -14,6 +14,7 @@ import {
   type ServerDeps,
 } from "../../src/server/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
+import { cleanUpAtOnce } from "../support/clean-up-at-once.ts";
 import { type FakePlatform, fakePlatform } from "../support/fake-platform.ts";
 import { runtimes } from "../support/function-files.ts";
 import { memoryObjectStore } from "../support/memory-object-store.ts";
@@ -42,7 +43,7 @@ export async function serverFixture(
   options: Partial<ServerDeps> = {},
   gatewayOptions: Partial<GatewayDeps> = {},
 ): Promise<ServerFixture> {
-  const store = await memoryStore();
+  const store = cleanUpAtOnce(await memoryStore(), KIND_NAMES);
   const objects = memoryObjectStore();
   const platform = fakePlatform();
   const reachable = new Map<string, ObjectOf<"Service">>();

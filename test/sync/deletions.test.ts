@@ -247,14 +247,8 @@ describe("what stands in the way of a deletion", () => {
   });
 
   it("an object with a finalizer is deleted once, and told once", async () => {
-    const world = await syncWorld(functions(NAMES));
+    const world = await syncWorld(functions(NAMES), { reconcilers: false });
     await world.sync();
-    await world.store.patch(
-      "Function",
-      { namespace: "demo", name: "a" },
-      { metadata: { finalizers: ["sless.kube5s.ru/cleanup"] } },
-      { owner: "api" },
-    );
     world.events.length = 0;
     world.writes();
     await world.git.commit("remove", { a: null });

@@ -10,6 +10,7 @@ import {
   type RepositoryStatus,
   refOf,
   refText,
+  WORKLOAD_KINDS,
 } from "../../src/apis/index.ts";
 import type { Next } from "../../src/controller/index.ts";
 import type { DesiredLimits } from "../../src/desired/index.ts";
@@ -28,6 +29,7 @@ import {
   type SyncMemory,
   storeReads,
 } from "../../src/sync/index.ts";
+import { cleanUpAtOnce } from "../support/clean-up-at-once.ts";
 import { runtimes } from "../support/function-files.ts";
 import { type Files, type GitRepository, gitRepository } from "../support/git-repository.ts";
 import { type ManualClock, manualClock } from "../support/manual-clock.ts";
@@ -41,6 +43,8 @@ export interface WorldOptions {
   readonly store?: (store: ResourceStore) => ResourceStore;
   readonly objects?: (objects: ObjectStore) => ObjectStore;
   readonly git?: (git: GitReader) => GitReader;
+  /** False: nobody cleans up after workloads that are deleted. */
+  readonly reconcilers?: false;
 }
 
 /** A real git repository, an embedded store, a folder of archives, and a sync between them. */
@@ -69,7 +73,8 @@ export interface SyncWorld {
 
 export async function syncWorld(files: Files, options: WorldOptions = {}): Promise<SyncWorld> {
   const git = await gitRepository(files);
-  const plain = await openEmbeddedStore(":memory:");
+  const opened = await openEmbeddedStore(":memory:");
+  const plain = options.reconcilers === false ? opened : cleanUpAtOnce(opened, WORKLOAD_KINDS);
   const log: string[] = [];
   const store = recording((options.store ?? ((same) => same))(plain), log);
   const folder = await openFilesystemStore(join(await temporaryFolder(), "objects"));

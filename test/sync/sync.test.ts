@@ -141,15 +141,9 @@ describe("a later push changes what it touches", () => {
   });
 
   it("a function that becomes a service is created once its predecessor is gone", async () => {
-    const world = await syncWorld({ ...functionFolder("hello"), ...functionFolder("other") });
+    const files = { ...functionFolder("hello"), ...functionFolder("other") };
+    const world = await syncWorld(files, { reconcilers: false });
     await world.sync();
-    const finalizers = ["sless.kube5s.ru/cleanup"];
-    await world.store.patch(
-      "Function",
-      { namespace: "demo", name: "hello" },
-      { metadata: { finalizers } },
-      { owner: "api" },
-    );
     await world.git.commit("service", {
       [YAML]: functionYaml("hello").replace("kind: Function", "kind: Service") + triggerYaml("hello-http", "hello"),
     });

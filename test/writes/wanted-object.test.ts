@@ -201,7 +201,7 @@ it("a created object has the fields that were sent, null being none", () => {
   const body = { name: "hello", runtime: "nodejs20", timeout_sec: 5, env_vars: { A: "1" }, replicas: null, phase: "x" };
   expect(created("Function", body)).toEqual({
     kind: "Function",
-    metadata: { namespace: "demo", name: "hello" },
+    metadata: { namespace: "demo", name: "hello", finalizers: ["sless.kube5s.ru/cleanup"] },
     spec: { runtime: "nodejs20", timeoutSec: 5, env: { A: "1" } },
   });
 });

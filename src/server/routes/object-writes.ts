@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Kind, type ObjectIntent, type ObjectOf, refOf, refText } from "../../apis/index.ts";
-import { SlessError } from "../../errors/index.ts";
+import { type Kind, type ObjectIntent, type ObjectOf, type ObjectRef, refOf, refText } from "../../apis/index.ts";
+import { isSlessError, SlessError } from "../../errors/index.ts";
 import { createdIntent, type Known, merge, replacement, type WantedChange } from "../../writes/index.ts";
 import { type Changing, changeObject, deleteObject, refuseOwned } from "../change-object.ts";
 import { etagOf, itemOf, type Named, versionsOf } from "../existing-object.ts";
@@ -9,6 +9,7 @@ import { checkNamespace } from "../namespaces.ts";
 import type { MethodRoutes } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
 import { createKeyedSlots, type KeyedSlots } from "../slots.ts";
+import { isGoneSoon } from "../until-gone.ts";
 
 export interface ObjectWrites {
   readonly collection: MethodRoutes;
@@ -19,8 +20,9 @@ export interface ObjectWrites {
 type Decide = (live: ObjectOf<Kind>, body: unknown, known: Known) => WantedChange;
 
 /**
- * POST (201 with the item), PUT (replaces), PATCH (merges) and DELETE (204). With `If-Match` they hold for the version
- * that is named, else 409.
+ * POST (201 with the item), PUT (replaces), PATCH (merges) and DELETE (204, or 202 while the clean-up goes on). With
+ * `If-Match` they hold for the version that is named, else 409. A POST waits a moment for the end of an object of the
+ * same name that is being deleted.
  */
 export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites {
   const known: Known = { runtimes: [...deps.runtimes.keys()], urlFault: deps.repositoryUrlFault };
@@ -52,8 +54,9 @@ export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites 
         PATCH: { handler: change(merge, true) },
         DELETE: {
           handler: async (request, reply) => {
-            await deleteObject(changing(plural, request), deps);
-            return reply.code(204).send();
+            const what = changing(plural, request);
+            if ((await deleteObject(what, deps)) === "deleted") return reply.code(204).send();
+            return reply.code(202).send({ name: what.key.name, namespace: what.key.namespace, deleting: true });
           },
         },
       },
@@ -73,23 +76,20 @@ async function sendItem(plural: Plural, object: ObjectOf<Kind>, reply: FastifyRe
 /** Kinds that share the addresses below `/fn/`. */
 const OTHER_KIND = { Function: "Service", Service: "Function" } as const;
 
-/** @throws SlessError `not_found` without the namespace, `already_exists` */
-async function create(
-  intent: ObjectIntent<Kind>,
-  names: KeyedSlots,
-  { store, namespaces }: RouteDeps,
-): Promise<ObjectOf<Kind>> {
+/** @throws SlessError `namespace_missing`, `already_exists`, `being_deleted` */
+async function create(intent: ObjectIntent<Kind>, names: KeyedSlots, deps: RouteDeps): Promise<ObjectOf<Kind>> {
+  const { store, namespaces } = deps;
   const { kind, metadata } = intent;
   const { namespace, name } = metadata;
   if (!(await namespaces.has(namespace))) throw new SlessError("namespace_missing", { namespace });
-  if (kind !== "Function" && kind !== "Service") return store.create(intent, { owner: "api" });
+  if (kind !== "Function" && kind !== "Service") return createInPlace(intent, deps);
   const other = { kind: OTHER_KIND[kind], namespace, name };
   const refuseTaken = async () => {
     if (await store.get(other.kind, other)) throw new SlessError("already_exists", { what: refText(other) });
   };
   return names.run(`${namespace}/${name}`, async () => {
-    await refuseTaken();
-    const object = await store.create(intent, { owner: "api" });
+    if (!(await letGo(other, deps))) await refuseTaken();
+    const object = await createInPlace(intent, deps);
     try {
       // A sync, which knows nothing of our turns, may have made the other one meanwhile: it stays.
       await refuseTaken();
@@ -99,4 +99,26 @@ async function create(
     }
     return object;
   });
+}
+
+/** Creates, once what is being deleted in its place is gone. @throws SlessError `already_exists`, `being_deleted` */
+async function createInPlace(intent: ObjectIntent<Kind>, deps: RouteDeps): Promise<ObjectOf<Kind>> {
+  const creating = () => deps.store.create(intent, { owner: "api" });
+  try {
+    return await creating();
+  } catch (error) {
+    if (!isSlessError(error, "already_exists") || !(await letGo(refOf(intent), deps))) throw error;
+    return creating();
+  }
+}
+
+/**
+ * @returns whether an object was being deleted there, and is gone now
+ * @throws SlessError `being_deleted` when that takes longer than a request may wait
+ */
+async function letGo(ref: ObjectRef, deps: RouteDeps): Promise<boolean> {
+  const live = await deps.store.get(ref.kind, ref);
+  if (!live?.metadata.deletionTimestamp) return false;
+  if (await isGoneSoon(ref, live.metadata.uid, deps)) return true;
+  throw new SlessError("being_deleted", { what: refText(ref) });
 }

@@ -1,0 +1,26 @@
+import type { ObjectOf, WorkloadKind, WorkloadRef } from "../apis/index.ts";
+import type { Builder } from "../build/index.ts";
+import { type Next, withoutFinalizer } from "../controller/index.ts";
+import type { Platform } from "../platform/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
+
+export interface CleanUpDeps {
+  readonly store: Pick<ResourceStore, "patch">;
+  readonly builder: Pick<Builder, "cancel">;
+  readonly platform: Pick<Platform, "remove">;
+}
+
+/**
+ * Ends everything that was made for a workload that is gone or going, and lets a going one go. The finalizer is the
+ * last to fall: whenever sless is stopped in between, the object is still there for the next start to look after.
+ */
+export async function cleanUp<K extends WorkloadKind>(
+  ref: WorkloadRef,
+  object: ObjectOf<K> | undefined,
+  { store, builder, platform }: CleanUpDeps,
+): Promise<Next> {
+  await builder.cancel(ref);
+  await platform.remove(ref);
+  if (object) await withoutFinalizer(object, store, "reconciler");
+  return { kind: "done" };
+}
