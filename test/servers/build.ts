@@ -33,7 +33,7 @@ export async function buildServer(name: ServerName, options: BuildOptions = {}):
   const { env = process.env, say = (line) => process.stderr.write(`${line}\n`) } = options;
   const asset = env.KUBEBUILDER_ASSETS && findProgram(name, env.KUBEBUILDER_ASSETS);
   if (asset) return asset;
-  const go = findGo(env);
+  const go = findProgram("go", env.PATH ?? "");
   if (!go) throw new Error(`${name} is not there: install Go, or set KUBEBUILDER_ASSETS to a folder that holds it`);
   const recipe: ServerRecipe = SERVERS[name];
   const plan = await planBuild(recipe, go, env);
@@ -60,11 +60,6 @@ export async function buildServers(
   const paths: Partial<Record<ServerName, string>> = {};
   for (const name of names) paths[name] = await buildServer(name, options);
   return paths;
-}
-
-/** Where its installer puts it counts too: not everybody has that in the PATH. */
-function findGo(env: NodeJS.ProcessEnv): string | undefined {
-  return findProgram("go", env.PATH ?? "") ?? findProgram("/usr/local/go/bin/go", "");
 }
 
 function cacheFolder(env: NodeJS.ProcessEnv): string {

@@ -19,7 +19,7 @@ export type Subject =
  * | `failing`      | Ready at once                           | exit 1                              |
  *
  * The termination message of a Job's pod is the value of its container's variable `TEST_RESULT`, else `done` or
- * `failed`. Its log is `pod-log.txt` beside this file, whatever the pod.
+ * `failed`. A pod's log is what `appendPodLog` wrote, else one line, `log of <namespace>/<pod>`.
  */
 export interface TestCluster {
   /** Of the API server, `https://127.0.0.1:<port>`. */
@@ -43,6 +43,8 @@ export interface TestCluster {
   request(method: string, path: string, options?: RequestOptions): Promise<ApiAnswer>;
   /** Makes a namespace of a random name that begins with `prefix`; nobody deletes it. */
   createNamespace(prefix?: string): Promise<string>;
+  /** Appends to the log of every pod of the namespace whose name begins with `pods`. Who follows it is told. */
+  appendPodLog(namespace: string, pods: string, text: string): Promise<void>;
 }
 
 export interface TokenOptions {

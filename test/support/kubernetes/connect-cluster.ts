@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Agent, request } from "undici";
 import type { ApiAnswer, RequestOptions, Subject, TestCluster } from "./cluster.ts";
 import { kubeconfig, signUser } from "./credentials.ts";
+import { appendPodLog } from "./pod-logs.ts";
 
 /** What a process must know of a cluster that another one runs. */
 export interface ClusterAddress {
@@ -12,6 +13,10 @@ export interface ClusterAddress {
   readonly adminToken: string;
   readonly userKey: string;
   readonly folder: string;
+}
+
+export function podLogFolder(folder: string): string {
+  return join(folder, "pod-logs");
 }
 
 const TOKEN_SECONDS = 3_600;
@@ -64,6 +69,7 @@ export function connectCluster(address: ClusterAddress): TestCluster & { close()
       if (status !== 201) throw new Error(`no namespace ${name}: ${body.message}`);
       return name;
     },
+    appendPodLog: (namespace, pods, text) => appendPodLog(podLogFolder(folder), namespace, pods, text),
     close: () => dispatcher.destroy(),
   };
 }

@@ -1,13 +1,15 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildServers } from "../../servers/build.ts";
 import { CONTROL_PLANE_SERVERS, type ServerName } from "../../servers/servers.ts";
+import { eventually } from "../eventually.ts";
 import { readAuditLog, writeAuditPolicy } from "./audit-log.ts";
 import type { ControlPlane, ControlPlaneOptions, TestCluster } from "./cluster.ts";
-import { type ClusterAddress, connectCluster } from "./connect-cluster.ts";
+import { type ClusterAddress, connectCluster, podLogFolder } from "./connect-cluster.ts";
+import { makeControlPlaneFolder } from "./control-plane-folder.ts";
 import { kubeconfig, makeCredentials } from "./credentials.ts";
 import { freePorts } from "./free-ports.ts";
+import { type PodLogServer, servePodLogs } from "./pod-logs.ts";
 import { stagesFile } from "./pod-stages.ts";
 import { addNodes, installCrds } from "./prepare-cluster.ts";
 import {
@@ -18,12 +20,13 @@ import {
   type ServerSettings,
   schedulerCommand,
 } from "./server-commands.ts";
-import { openServerProcesses, type ServerProcess, type ServerProcesses, waitFor } from "./server-processes.ts";
+import { openServerProcesses, type ServerProcess, type ServerProcesses } from "./server-processes.ts";
 import { startTokenWebhook } from "./token-webhook.ts";
 
 /** A control plane, and where other processes find it. */
 export type RunningControlPlane = ControlPlane & { readonly address: ClusterAddress };
 
+const READY_WITHIN_MS = 60_000;
 const API_SERVERS = ["etcd", "kube-apiserver"] as const satisfies readonly ServerName[];
 
 /**
@@ -36,25 +39,30 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const { controllers = true, crds = true, audit = false, apiServerFlags = [] } = options;
   const programs = await buildServers(controllers ? CONTROL_PLANE_SERVERS : API_SERVERS);
   await using started = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "sless-control-plane-"));
+  const folder = await makeControlPlaneFolder();
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const [etcd = 0, etcdPeer = 0, apiServer = 0, kwok = 0] = await freePorts(4);
-  const settings: ServerSettings = { folder, ports: { etcd, etcdPeer, apiServer, kwok }, audit, apiServerFlags };
-  const address = await makeAddress(settings);
-  started.use(await serveUserTokens(address));
-  const processes = started.adopt(await openServerProcesses(folder), (opened) => opened.close());
+  const [etcd = 0, etcdPeer = 0, apiServer = 0] = await freePorts(3);
+  const address = await makeAddress(folder, `https://127.0.0.1:${apiServer}`);
   const cluster = started.adopt(connectCluster(address), (connected) => connected.close());
+  started.use(await serveUserTokens(address));
+  const logs = started.adopt(await serveLogs(address, cluster), (server) => server.close());
+  const ports = { etcd, etcdPeer, apiServer, podLogs: logs.port };
+  const settings: ServerSettings = { folder, ports, audit, apiServerFlags };
+  const processes = started.adopt(await openServerProcesses(folder), (opened) => opened.close());
 
   const servers = coreServers(processes, programs, settings);
-  await startApi(servers, cluster);
+  const untilReady = () => apiIsReady(cluster, processes.check);
+  servers.etcd.start();
+  servers.apiServer.start();
+  await untilReady();
   if (controllers) startControllers(processes, programs, settings);
-  await Promise.all([crds && installCrds(cluster), controllers && addNodes(cluster)]);
+  await Promise.all([crds && installCrds(cluster), controllers && addNodes(cluster, processes.check)]);
 
   const running = started.move();
   const stop = () => running.disposeAsync();
   return {
     ...cluster,
-    ...faults(servers, cluster),
+    ...faults(servers, untilReady),
     address,
     auditLog: () => readAuditLog(folder),
     stop,
@@ -63,8 +71,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 }
 
 /** Makes the files that the servers read. */
-async function makeAddress({ folder, ports }: ServerSettings): Promise<ClusterAddress> {
-  const url = `https://127.0.0.1:${ports.apiServer}`;
+async function makeAddress(folder: string, url: string): Promise<ClusterAddress> {
   const credentials = await makeCredentials(folder, url);
   await writeFile(join(folder, "stages.yaml"), stagesFile());
   await writeAuditPolicy(folder);
@@ -75,6 +82,17 @@ async function serveUserTokens({ folder, userKey }: ClusterAddress): Promise<Dis
   const webhook = await startTokenWebhook(userKey);
   await writeFile(join(folder, "token-webhook.kubeconfig"), kubeconfig(webhook.url));
   return { [Symbol.dispose]: () => webhook.close() };
+}
+
+async function serveLogs({ folder }: ClusterAddress, cluster: TestCluster): Promise<PodLogServer> {
+  const [cert = "", key = ""] = await Promise.all(
+    ["server.crt", "server.key"].map((name) => readFile(join(folder, name), "utf8")),
+  );
+  const hasEnded = async (namespace: string, pod: string) => {
+    const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods/${pod}`);
+    return !["Pending", "Running"].includes(body.status?.phase);
+  };
+  return servePodLogs({ folder: podLogFolder(folder), tls: { cert, key }, hasEnded });
 }
 
 type Programs = Partial<Record<ServerName, string>>;
@@ -91,12 +109,6 @@ function coreServers(processes: ServerProcesses, programs: Programs, settings: S
   };
 }
 
-async function startApi(servers: CoreServers, cluster: TestCluster): Promise<void> {
-  servers.etcd.start();
-  servers.apiServer.start();
-  await untilReady(servers, cluster);
-}
-
 function startControllers(processes: ServerProcesses, programs: Programs, settings: ServerSettings): void {
   const commands = {
     "kube-controller-manager": controllerManagerCommand,
@@ -107,20 +119,22 @@ function startControllers(processes: ServerProcesses, programs: Programs, settin
     processes.server(name, programs[name as keyof typeof commands]!, command(settings)).start();
 }
 
-async function untilReady({ etcd, apiServer }: CoreServers, cluster: TestCluster): Promise<void> {
+async function apiIsReady(cluster: TestCluster, check: () => Promise<void>): Promise<void> {
   // Its own opinion lags behind etcd's end; the namespace is read from etcd.
   const answers = async (path: string) => (await cluster.request("GET", path).catch(() => undefined))?.status === 200;
-  const isReady = async () => (await answers("/readyz")) && (await answers("/api/v1/namespaces/default"));
-  await waitFor("the API server is ready", isReady, [etcd, apiServer]);
+  const isReady = async () => {
+    await check();
+    return (await answers("/readyz")) && (await answers("/api/v1/namespaces/default"));
+  };
+  await eventually("the API server is ready", isReady, (ready) => ready, READY_WITHIN_MS);
 }
 
 type Faults = Pick<ControlPlane, "stopApiServer" | "startApiServer" | "restartApiServer" | "stopEtcd" | "startEtcd">;
 
-function faults(servers: CoreServers, cluster: TestCluster): Faults {
-  const { etcd, apiServer } = servers;
+function faults({ etcd, apiServer }: CoreServers, untilReady: () => Promise<void>): Faults {
   const start = async (server: ServerProcess) => {
     server.start();
-    await untilReady(servers, cluster);
+    await untilReady();
   };
   return {
     stopApiServer: (signal = "SIGKILL") => apiServer.stop(signal),

@@ -23,9 +23,13 @@ async function installCrd(cluster: Api, crd: { metadata: { name: string } }): Pr
   await eventually(`${crd.metadata.name} is served`, () => conditionsOf(cluster, path), isTrue("Established"));
 }
 
-/** Two nodes with room for what tests start; resolves when they are ready and pods may be made. */
-export async function addNodes(cluster: Api): Promise<void> {
-  await Promise.all(NODES.map((name) => addNode(cluster, name)));
+/**
+ * Two nodes with room for what tests start; resolves when they are ready and pods may be made.
+ *
+ * @throws what `check` throws while that is waited for
+ */
+export async function addNodes(cluster: Api, check: () => Promise<void>): Promise<void> {
+  await Promise.all(NODES.map((name) => addNode(cluster, name, check)));
   // Pods are refused until the namespace has its account.
   await eventually(
     "the namespace default has its service account",
@@ -35,7 +39,7 @@ export async function addNodes(cluster: Api): Promise<void> {
   );
 }
 
-async function addNode(cluster: Api, name: string): Promise<void> {
+async function addNode(cluster: Api, name: string, check: () => Promise<void>): Promise<void> {
   const room = { cpu: "1000", memory: "4Ti", pods: "10000" };
   const body = {
     apiVersion: "v1",
@@ -53,8 +57,11 @@ async function addNode(cluster: Api, name: string): Promise<void> {
   };
   const { status, body: answer } = await cluster.request("POST", "/api/v1/nodes", { body });
   if (status !== 201) throw new Error(`the node ${name} was refused: ${JSON.stringify(answer)}`);
-  const path = `/api/v1/nodes/${name}`;
-  await eventually(`${name} is ready`, () => conditionsOf(cluster, path), isTrue("Ready"), READY_WITHIN_MS);
+  const seen = async () => {
+    await check();
+    return conditionsOf(cluster, `/api/v1/nodes/${name}`);
+  };
+  await eventually(`${name} is ready`, seen, isTrue("Ready"), READY_WITHIN_MS);
 }
 
 interface StatusCondition {

@@ -5,7 +5,8 @@ export interface Ports {
   readonly etcd: number;
   readonly etcdPeer: number;
   readonly apiServer: number;
-  readonly kwok: number;
+  /** On which the nodes' kubelets are asked for logs. */
+  readonly podLogs: number;
 }
 
 /** What the command lines depend on; every file stands in `folder`. */
@@ -76,7 +77,7 @@ export function apiServerCommand({ folder, ports, audit, apiServerFlags }: Serve
     // It taints new nodes until a controller that is not run here lifts that.
     "--disable-admission-plugins=TaintNodesByCondition",
     "--kubelet-preferred-address-types=InternalIP", // the nodes' names are known to no DNS
-    "--shutdown-delay-duration=0s",
+    "--shutdown-send-retry-after=true", // else it waits a minute for those who watch
     ...(audit ? [`--audit-policy-file=${file("audit-policy.yaml")}`, `--audit-log-path=${file("audit.log")}`] : []),
     ...apiServerFlags,
   ];
@@ -110,9 +111,9 @@ export function kwokCommand({ folder, ports }: ServerSettings): string[] {
   return [
     `--kubeconfig=${join(folder, "kwok.kubeconfig")}`,
     "--manage-all-nodes=true",
-    `--server-address=127.0.0.1:${ports.kwok}`,
     "--node-ip=127.0.0.1",
-    `--node-port=${ports.kwok}`,
+    `--node-port=${ports.podLogs}`,
+    "--server-address=127.0.0.1:0", // else it takes the port of the nodes
     "--node-lease-duration-seconds=40",
     "--cidr=10.98.0.1/16",
     `--config=${join(folder, "stages.yaml")}`,

@@ -1,10 +1,8 @@
 import { createWriteStream } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { type Exit, openProcessSupervisor, type SupervisedProcess } from "../../../src/processes/index.ts";
 
-const POLL_MS = 25;
 const LOG_LINES_SHOWN = 15;
 
 /** A server that may be started and stopped again, one process at a time. */
@@ -12,13 +10,13 @@ export interface ServerProcess {
   start(): void;
   /** Resolves when the process is gone; at once when there is none. */
   stop(signal: NodeJS.Signals): Promise<void>;
-  /** @throws Error with the end of its log, when it has ended by itself */
-  check(): Promise<void>;
 }
 
 export interface ServerProcesses {
   /** What it writes goes to `<folder>/<name>.log`. */
   server(name: string, program: string, args: readonly string[]): ServerProcess;
+  /** @throws Error with the end of its log, when one that was started has ended by itself */
+  check(): Promise<void>;
   /** Kills them all. */
   close(): Promise<void>;
 }
@@ -29,12 +27,18 @@ export async function openServerProcesses(folder: string): Promise<ServerProcess
   await mkdir(records);
   const supervisor = await openProcessSupervisor({ folder: records });
   // Their caches and home folders too stay below the folder.
+  const checks: (() => Promise<void>)[] = [];
   const env = { PATH: process.env.PATH ?? "", HOME: folder, TMPDIR: folder };
 
   function server(name: string, program: string, args: readonly string[]): ServerProcess {
     const logFile = join(folder, `${name}.log`);
     let child: SupervisedProcess | undefined;
     let exit: Exit | undefined;
+    checks.push(async () => {
+      if (!exit) return;
+      const lines = (await readFile(logFile, "utf8").catch(() => "")).trim().split("\n").slice(-LOG_LINES_SHOWN);
+      throw new Error(`${name} ended with ${exit.fault ?? exit.signal ?? exit.code}:\n${lines.join("\n")}`);
+    });
     return {
       start() {
         const started = supervisor.spawn([program, ...args], { cwd: folder, env });
@@ -54,32 +58,14 @@ export async function openServerProcesses(folder: string): Promise<ServerProcess
         stopped?.kill(signal);
         await stopped?.exited;
       },
-      async check() {
-        if (!exit) return;
-        const lines = (await readFile(logFile, "utf8").catch(() => "")).trim().split("\n").slice(-LOG_LINES_SHOWN);
-        throw new Error(`${name} ended with ${exit.fault ?? exit.signal ?? exit.code}:\n${lines.join("\n")}`);
-      },
     };
   }
 
-  return { server, close: () => supervisor.close() };
-}
-
-/**
- * Polls until `holds`.
- *
- * @throws Error when one of the servers ended, or it never holds
- */
-export async function waitFor(
-  what: string,
-  holds: () => Promise<boolean>,
-  servers: readonly ServerProcess[],
-  withinMs = 60_000,
-): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await holds())) {
-    await Promise.all(servers.map((server) => server.check()));
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`);
-    await setTimeout(POLL_MS);
-  }
+  return {
+    server,
+    async check() {
+      for (const check of checks) await check();
+    },
+    close: () => supervisor.close(),
+  };
 }
