@@ -61,6 +61,19 @@ export const ERRORS = {
     happened: "{what} is not yours.",
     remedy: "Use your own namespace.",
   },
+  unauthenticated: {
+    status: 401,
+    consequence: "stalled",
+    happened: "The request was not let in: {cause}.",
+    remedy:
+      "Send `Authorization: Bearer <token>`; the CLI takes it from SLESS_API_TOKEN, and `kubectl create token` makes one for a service account.",
+  },
+  access_denied: {
+    status: 403,
+    consequence: "stalled",
+    happened: "{subject} may not {action}.",
+    remedy: "Add a binding of a role that allows it, or have it added: `{grant}`.",
+  },
   foreign_host: {
     status: 421,
     consequence: "stalled",
@@ -139,6 +152,12 @@ export const ERRORS = {
     consequence: "retry",
     happened: "{namespace}/{name} answered something that is no valid HTTP response: {cause}.",
     remedy: "Correct the status and the headers that its handler returns.",
+  },
+  gateway_unreachable: {
+    status: 503,
+    consequence: "retry",
+    happened: "The gateway does not take the call: {cause}.",
+    remedy: "Try again in a moment; `kubectl get pods` in the namespace of sless shows whether its gateway runs.",
   },
   capacity_exceeded: {
     status: 503,
@@ -422,6 +441,12 @@ export const ERRORS = {
     happened: "The Kubernetes API server did not answer: {cause}.",
     remedy:
       "Check that it runs and that the kubeconfig names it; what serves goes on, and sless tries again by itself.",
+  },
+  cluster_refused: {
+    status: 403,
+    consequence: "waiting",
+    happened: "Kubernetes refuses it: {cause}.",
+    remedy: "Correct what it names, or ask whoever runs the cluster: a quota, a right or a policy stands against it.",
   },
   data_in_use: {
     status: 409,

@@ -4,6 +4,8 @@ export class ApiError extends Error {
   readonly status: number;
   /** CamelCase, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`; empty when the server gave none. */
   readonly reason: string;
+  /** What it is about (`functions`, `namespaces`) and its name; empty where the server names none. */
+  readonly about: { readonly kind: string; readonly name: string };
   /** Faulty fields, where the server names them. */
   readonly causes: readonly { readonly field: string; readonly message: string; readonly reason: string }[];
   /** Seconds that the server asks to wait. */
@@ -14,6 +16,7 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.status = status;
     this.reason = body.reason ?? "";
+    this.about = { kind: body.details?.kind ?? "", name: body.details?.name ?? "" };
     this.causes = (body.details?.causes ?? []).map(({ field = "", message = "", reason = "" }) => ({
       field,
       message,
@@ -29,6 +32,8 @@ export interface StatusBody {
   readonly message?: string;
   readonly reason?: string;
   readonly details?: {
+    readonly kind?: string;
+    readonly name?: string;
     readonly causes?: readonly { readonly field?: string; readonly message?: string; readonly reason?: string }[];
   };
 }

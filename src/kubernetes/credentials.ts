@@ -1,9 +1,9 @@
-import { type Cluster, type KubeConfig, KubeConfig as LoadedConfig } from "@kubernetes/client-node";
+import { readFile } from "node:fs/promises";
+import type { Cluster, KubeConfig } from "@kubernetes/client-node";
 import { Agent, type Dispatcher } from "undici";
-import { messageOf, SlessError } from "../errors/index.ts";
-
-/** Where a kubeconfig is taken from: a file, or the service account that the pod runs with. */
-export type KubeConfigSource = { readonly file: string; readonly context?: string } | "in-cluster";
+import type { TimerClock } from "../controller/clock.ts";
+import { SlessError } from "../errors/index.ts";
+import { type KubeConfigSource, type LoadedKubeConfig, loadKubeConfig } from "./kubeconfig.ts";
 
 export interface Credentials {
   readonly origin: string;
@@ -12,17 +12,30 @@ export interface Credentials {
 }
 
 export interface CredentialReader {
-  /** `isStale`: the server refused what was given last. */
-  read(isStale?: boolean): Promise<Credentials>;
+  /**
+   * @param refused what the server did not accept: it is not given again unless there is nothing else
+   * @throws SlessError `cluster_unavailable` when a token file or a plugin fails
+   */
+  read(refused?: Credentials): Promise<Credentials>;
   /** Namespace of the current context or service account, when one is set. */
   readonly namespace: string | undefined;
   close(): Promise<void>;
+}
+
+export interface CredentialOptions {
+  readonly clock: TimerClock;
+  /** Without an answer after so long a request has failed. */
+  readonly timeoutMs: number;
 }
 
 /** Service-account tokens rotate hourly, an hour before they end; files are looked at this often. */
 const FRESH_MS = 30_000;
 /** More requests than these wait for a connection. */
 const CONNECTIONS_MAX = 64;
+/** The API server ends connections that were idle for 90 s. */
+const IDLE_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const PLUGIN_TIMEOUT_MS = 30_000;
 
 /**
  * Credentials of a kubeconfig: tokens, client certificates, exec plugins, files that rotate. One dispatcher is kept as
@@ -30,90 +43,137 @@ const CONNECTIONS_MAX = 64;
  *
  * @throws SlessError `settings_invalid` when the file cannot be read or names no cluster
  */
-export function readCredentials(source: KubeConfigSource, monotonicMs: () => number): CredentialReader {
-  const dispatchers = new Map<string, Dispatcher>();
-  const config = load(source);
+export function readCredentials(source: KubeConfigSource, options: CredentialOptions): CredentialReader {
+  const { clock } = options;
+  let loaded = loadKubeConfig(source);
+  const dispatchers = keptDispatchers(options.timeoutMs);
   let current: { readonly credentials: Credentials; readonly untilMs: number } | undefined;
   let reading: Promise<Credentials> | undefined;
 
-  const dispatcherFor = async (cluster: Cluster, options: object) => {
-    const key = JSON.stringify([cluster.server, cluster.proxyUrl, options], (_, value: unknown) =>
-      Buffer.isBuffer(value) ? value.toString("base64") : value,
-    );
-    const kept = dispatchers.get(key);
-    if (kept) return kept;
-    const made = await openDispatcher(config, cluster, options);
-    dispatchers.set(key, made);
-    for (const [old, dispatcher] of dispatchers) {
-      if (old === key) continue;
-      dispatchers.delete(old);
-      // Requests in flight end first.
-      void dispatcher.close();
-    }
-    return made;
-  };
-
-  async function readNow(): Promise<Credentials> {
-    const cluster = config.getCurrentCluster()!;
-    const options: { headers?: Record<string, string | string[]> } & Record<string, unknown> = {};
-    await config.applyToHTTPSOptions(options as Parameters<KubeConfig["applyToHTTPSOptions"]>[0]);
-    const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername, auth } = options;
-    const tls = Object.fromEntries(
-      Object.entries({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }).filter(
-        ([, value]) => value !== undefined && value !== null,
-      ),
-    );
-    const basic: Record<string, string> =
-      typeof auth === "string" ? { authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
-    const headers = Object.fromEntries(
-      Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
-    );
-    const credentials = {
-      origin: cluster.server.replace(/\/+$/, ""),
-      headers: { ...basic, ...headers },
-      dispatcher: await dispatcherFor(cluster, tls),
-    };
-    current = { credentials, untilMs: monotonicMs() + FRESH_MS };
+  async function readNow(isRefused: boolean): Promise<Credentials> {
+    // The file may hold another token by now; and the library runs a plugin again only for a config that is new.
+    if (isRefused || !hasPlugin(loaded.config)) loaded = reload(source) ?? loaded;
+    const credentials = await credentialsOf(loaded, dispatchers, clock);
+    current = { credentials, untilMs: clock.monotonicMs() + FRESH_MS };
     return credentials;
   }
 
   return {
-    async read(isStale = false) {
-      if (!isStale && current && current.untilMs > monotonicMs()) return current.credentials;
-      reading ??= readNow().finally(() => {
+    async read(refused) {
+      const isRefused = refused !== undefined && current?.credentials === refused;
+      if (!isRefused && current && current.untilMs > clock.monotonicMs()) return current.credentials;
+      reading ??= readNow(isRefused).finally(() => {
         reading = undefined;
       });
       return reading;
     },
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
+    namespace: loaded.config.getContextObject(loaded.config.getCurrentContext())?.namespace,
+    close: dispatchers.close,
+  };
+}
+
+/** A file that is being replaced at this moment is read the next time. */
+function reload(source: KubeConfigSource): LoadedKubeConfig | undefined {
+  try {
+    return loadKubeConfig(source);
+  } catch {
+    return undefined;
+  }
+}
+
+function hasPlugin(config: KubeConfig): boolean {
+  const user = config.getCurrentUser();
+  return Boolean(user?.exec ?? user?.authProvider);
+}
+
+type LibraryOptions = Parameters<KubeConfig["applyToHTTPSOptions"]>[0];
+
+async function credentialsOf(
+  { config, tokenFile }: LoadedKubeConfig,
+  dispatchers: KeptDispatchers,
+  clock: TimerClock,
+): Promise<Credentials> {
+  const cluster = config.getCurrentCluster()!;
+  const options: { headers?: Record<string, string | string[]> } & Record<string, unknown> = {};
+  await within(PLUGIN_TIMEOUT_MS, clock, config.applyToHTTPSOptions(options as LibraryOptions));
+  const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername, auth } = options;
+  const tls = Object.entries({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername });
+  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
+    name.toLowerCase(),
+    String(value).trim(),
+  ]);
+  const token = tokenFile === undefined ? undefined : await readToken(tokenFile);
+  return {
+    origin: cluster.server.replace(/\/+$/, ""),
+    headers: {
+      ...(typeof auth === "string" && { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
+      ...Object.fromEntries(headers),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    dispatcher: await dispatchers.get(
+      config,
+      cluster,
+      Object.fromEntries(tls.filter(([, value]) => value !== undefined && value !== null)),
+    ),
+  };
+}
+
+async function readToken(file: string): Promise<string> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    throw unreadable(`its token file ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** What plugins say on failing may hold a secret. */
+function within(ms: number, clock: TimerClock, applied: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.setTimer(ms, () =>
+      reject(unreadable(`a credential plugin did not end within ${ms / 1_000} s`)),
+    );
+    applied
+      .then(resolve, () => reject(unreadable("a credential plugin or a file that it names failed; try it by hand")))
+      .finally(cancel);
+  });
+}
+
+function unreadable(cause: string): SlessError {
+  return new SlessError("cluster_unavailable", { cause: `the kubeconfig gave no credentials: ${cause}` });
+}
+
+interface KeptDispatchers {
+  get(config: KubeConfig, cluster: Cluster, tls: object): Promise<Dispatcher>;
+  close(): Promise<void>;
+}
+
+/** One dispatcher for as long as nothing of its TLS settings changes. */
+function keptDispatchers(timeoutMs: number): KeptDispatchers {
+  let kept: { readonly key: string; readonly dispatcher: Dispatcher } | undefined;
+  return {
+    async get(config, cluster, tls) {
+      const key = JSON.stringify([cluster.server, cluster.proxyUrl, tls]);
+      if (kept?.key === key) return kept.dispatcher;
+      const dispatcher = cluster.proxyUrl ? await proxyDispatcher(config) : directDispatcher(tls, timeoutMs);
+      // Requests in flight end first.
+      void kept?.dispatcher.close();
+      kept = { key, dispatcher };
+      return dispatcher;
+    },
     async close() {
-      await Promise.all(Array.from(dispatchers.values(), (dispatcher) => dispatcher.destroy()));
-      dispatchers.clear();
+      await kept?.dispatcher.destroy();
     },
   };
 }
 
-function load(source: KubeConfigSource): KubeConfig {
-  const config = new LoadedConfig();
-  try {
-    if (source === "in-cluster") config.loadFromCluster();
-    else config.loadFromFile(source.file);
-    if (source !== "in-cluster" && source.context !== undefined) config.setCurrentContext(source.context);
-  } catch (error) {
-    throw new SlessError("settings_invalid", { cause: `the kubeconfig cannot be read: ${messageOf(error)}` });
-  }
-  if (!config.getCurrentCluster()?.server)
-    throw new SlessError("settings_invalid", { cause: "the kubeconfig's current context names no cluster" });
-  return config;
-}
-
-async function openDispatcher(config: KubeConfig, cluster: Cluster, options: object): Promise<Dispatcher> {
-  if (cluster.proxyUrl) return proxyDispatcher(config);
+function directDispatcher(tls: object, timeoutMs: number): Dispatcher {
   return new Agent({
-    connect: { ...options, keepAlive: true, keepAliveInitialDelay: 30_000, timeout: 10_000 },
+    connect: { ...tls, keepAlive: true, keepAliveInitialDelay: 30_000, timeout: CONNECT_TIMEOUT_MS },
     connections: CONNECTIONS_MAX,
-    headersTimeout: 65_000,
+    keepAliveTimeout: IDLE_MS,
+    headersTimeout: timeoutMs,
     bodyTimeout: 0,
+    allowH2: false,
   });
 }
 

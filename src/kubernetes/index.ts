@@ -1,6 +1,6 @@
 export * from "./api-error.ts";
 export * from "./api-resource.ts";
-export type { KubeConfigSource } from "./credentials.ts";
+export type { KubeConfigSource } from "./kubeconfig.ts";
 export * from "./kubernetes-client.ts";
 export * from "./list-watch.ts";
 export * from "./object-watch.ts";

@@ -7,8 +7,6 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Of the body; default `application/json`. */
   readonly contentType?: string;
-  /** Default `application/json`. */
-  readonly accept?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -20,17 +18,33 @@ export const PATCH_TYPES = {
 } as const;
 
 /**
- * Requests to one API server over kept connections, within a client-side rate limit. 429 with `Retry-After` is waited
- * for and sent again; a GET whose connection broke is sent once more.
+ * Requests to one API server over kept connections, within a client-side rate limit. An answer of 429 or 5xx that says
+ * when to come again (`Retry-After`) is waited for; a GET whose connection broke is sent once more.
  *
- * @throws ApiError for every answer of 400 and above; SlessError `cluster_unavailable` when there was no answer
+ * @throws ApiError for every answer of 400 and above; SlessError `cluster_unavailable` when there was no answer, or
+ *   none that can be read. Neither holds credentials or what was sent.
  */
 export interface KubernetesClient {
   /** The answer's JSON. */
   request<T>(request: ApiRequest): Promise<T>;
-  /** The answer's bytes as they come (logs, watches), without a limit of time; not counted by the rate limit. */
-  stream(request: ApiRequest): AsyncIterable<Uint8Array>;
-  /** Requests sent so far by method and path without names: for metrics and benchmarks. */
+  /**
+   * The answer's bytes as they come (logs, watches); not counted by the rate limit. Ends without an error when the
+   * request's signal aborts.
+   *
+   * @param options.quietMs ends with `cluster_unavailable` when nothing came for so long; default: no limit
+   */
+  stream(request: ApiRequest, options?: { readonly quietMs?: number }): AsyncIterable<Uint8Array>;
+  /** Requests sent so far, retries too. */
   readonly sent: { readonly requests: number };
   close(): Promise<void>;
+}
+
+/** One request that was answered, or was not: `status` is 0 then. For metrics and benchmarks. */
+export interface SentRequest {
+  readonly method: ApiRequest["method"];
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+  /** Until the answer's head. */
+  readonly durationMs: number;
 }

@@ -2,14 +2,13 @@ import { SlessError } from "../errors/index.ts";
 import { ApiError, isApiError, type StatusBody } from "./api-error.ts";
 import { type ApiList, type ApiObject, type ApiResource, apiPath } from "./api-resource.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
+import { linesOf } from "./lines-of.ts";
 
 export interface Selection {
   readonly namespace?: string | undefined;
   /** `app=hello,tier!=back`. */
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Only `metadata` is sent: contents that nobody asked for, such as those of secrets, stay where they are. */
-  readonly metadataOnly?: boolean | undefined;
 }
 
 export type ApiWatchEvent<T extends ApiObject> =
@@ -17,17 +16,40 @@ export type ApiWatchEvent<T extends ApiObject> =
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 const PAGE = 500;
-const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-/** One object is at most 1.5 MiB in etcd; an event is that as JSON. */
-const EVENT_MAX_BYTES = 16 * 1024 * 1024;
+/** A list whose later pages expire again and again is of a cluster that compacts faster than it can be read. */
+const LIST_TRIES = 3;
+/** The server ends watches after a time; not all of them at once. */
+const WATCH_SEC = { min: 300, max: 600 } as const;
+/** A bookmark comes about every minute: after so long in silence the connection is dead. */
+const QUIET_MAX_MS = 180_000;
 
-/** All objects of a consistent list, read in pages; `resourceVersion` is where a watch goes on. @throws ApiError */
+/**
+ * All objects of a consistent list, read in pages, without their managedFields; `resourceVersion` is where a watch
+ * goes on.
+ *
+ * @throws ApiError; SlessError `cluster_unavailable`
+ */
 export async function listObjects<T extends ApiObject>(
   client: KubernetesClient,
   resource: ApiResource,
-  { namespace, labelSelector, fieldSelector, metadataOnly }: Selection = {},
+  selection: Selection = {},
   signal?: AbortSignal,
+): Promise<{ items: T[]; resourceVersion: string }> {
+  for (let left = LIST_TRIES; ; left -= 1) {
+    try {
+      return await listPages<T>(client, resource, selection, signal);
+    } catch (error) {
+      // The version of the first page was compacted away meanwhile.
+      if (left === 1 || !isApiError(error, 410)) throw error;
+    }
+  }
+}
+
+async function listPages<T extends ApiObject>(
+  client: KubernetesClient,
+  resource: ApiResource,
+  { namespace, labelSelector, fieldSelector }: Selection,
+  signal: AbortSignal | undefined,
 ): Promise<{ items: T[]; resourceVersion: string }> {
   const items: T[] = [];
   let page: ApiList<T> | undefined;
@@ -36,82 +58,96 @@ export async function listObjects<T extends ApiObject>(
       method: "GET",
       path: apiPath(resource, { namespace }),
       query: { limit: PAGE, labelSelector, fieldSelector, continue: page?.metadata.continue },
-      ...(metadataOnly ? { accept: METADATA_LIST } : {}),
       ...(signal ? { signal } : {}),
     });
-    items.push(...page.items);
+    for (const item of page.items) items.push(withoutManagedFields(item));
   } while (page.metadata.continue);
   return { items, resourceVersion: page.metadata.resourceVersion };
 }
 
 /**
- * Events after `from` until `signal` aborts or the server ends the watch; go on from the last version then.
+ * Events after `from` until `signal` aborts or the server ends the watch; go on from the last version then. Objects
+ * come without their managedFields.
  *
- * @throws SlessError `conflict` when the version is too old (410 Gone): list again; `cluster_unavailable`. ApiError.
+ * @param options.timeoutSec when the server ends it; default 5 to 10 minutes
+ * @throws SlessError `conflict` when the version is too old (410 Gone) or from another life of the cluster's data: list
+ *   again; `cluster_unavailable`. ApiError.
  */
 export async function* watchObjects<T extends ApiObject>(
   client: KubernetesClient,
   resource: ApiResource,
   options: Selection & { readonly from: string; readonly signal: AbortSignal; readonly timeoutSec?: number },
 ): AsyncGenerator<ApiWatchEvent<T>> {
-  const { namespace, labelSelector, fieldSelector, metadataOnly, from, signal, timeoutSec } = options;
-  const lines = linesOf(
-    client.stream({
-      method: "GET",
-      path: apiPath(resource, { namespace }),
-      query: {
-        watch: true,
-        allowWatchBookmarks: true,
-        resourceVersion: from,
-        labelSelector,
-        fieldSelector,
-        timeoutSeconds: timeoutSec,
-      },
-      ...(metadataOnly ? { accept: METADATA } : {}),
-      signal,
-    }),
-  );
+  const { namespace, labelSelector, fieldSelector, from, signal, timeoutSec = watchSec() } = options;
+  const request = {
+    method: "GET",
+    path: apiPath(resource, { namespace }),
+    query: {
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: from,
+      labelSelector,
+      fieldSelector,
+      timeoutSeconds: timeoutSec,
+    },
+    signal,
+  } as const;
   try {
-    for await (const line of lines) yield toEvent<T>(line, resource);
+    for await (const line of linesOf(client.stream(request, { quietMs: QUIET_MAX_MS })))
+      yield toEvent<T>(line, resource);
   } catch (error) {
     if (signal.aborted) return;
-    throw isApiError(error, 410) ? tooOld(resource) : error;
+    throw isTooOld(error) ? tooOld(resource) : error;
   }
 }
 
+function watchSec(): number {
+  return Math.round(WATCH_SEC.min + Math.random() * (WATCH_SEC.max - WATCH_SEC.min));
+}
+
 function toEvent<T extends ApiObject>(line: string, resource: ApiResource): ApiWatchEvent<T> {
-  const event = JSON.parse(line) as { type: string; object: T & StatusBody };
+  const event = parseEvent<T>(line);
   switch (event.type) {
     case "ADDED":
     case "MODIFIED":
     case "DELETED":
-      return { type: event.type, object: event.object };
+      return { type: event.type, object: withoutManagedFields(event.object) };
     case "BOOKMARK":
       return { type: "BOOKMARK", resourceVersion: event.object.metadata.resourceVersion ?? "" };
-    default:
-      throw event.object.code === 410 ? tooOld(resource) : new ApiError(event.object.code ?? 500, event.object);
+    default: {
+      const error = new ApiError(event.object.code ?? 500, event.object);
+      throw isTooOld(error) ? tooOld(resource) : error;
+    }
   }
+}
+
+interface RawEvent<T> {
+  readonly type: string;
+  readonly object: T & StatusBody;
+}
+
+function parseEvent<T extends ApiObject>(line: string): RawEvent<T> {
+  try {
+    const event = JSON.parse(line) as RawEvent<T>;
+    if (typeof event.object?.metadata === "object") return event;
+  } catch {
+    // The parser's own words show a part of what may be a secret.
+  }
+  throw new SlessError("cluster_unavailable", { cause: "a watch brought what is no event" });
+}
+
+/** Also from the future: the cluster's data was restored from a backup. */
+function isTooOld(error: unknown): boolean {
+  if (!isApiError(error)) return false;
+  return error.status === 410 || error.causes.some(({ reason }) => reason === "ResourceVersionTooLarge");
 }
 
 function tooOld({ plural }: ApiResource): SlessError {
   return new SlessError("conflict", { what: `The version from which ${plural} were watched` });
 }
 
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    let rest = Buffer.from(chunk);
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      parts.push(rest.subarray(0, end));
-      const line = Buffer.concat(parts).toString("utf8");
-      parts = [];
-      bytes = 0;
-      rest = rest.subarray(end + 1);
-      if (line !== "") yield line;
-    }
-    parts.push(rest);
-    bytes += rest.byteLength;
-    if (bytes > EVENT_MAX_BYTES) throw new SlessError("cluster_unavailable", { cause: "a watch event has no end" });
-  }
+/** Larger than all the rest of a small object, and nobody who follows objects reads it. */
+export function withoutManagedFields<T extends ApiObject>(object: T): T {
+  delete (object.metadata as { managedFields?: unknown }).managedFields;
+  return object;
 }

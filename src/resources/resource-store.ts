@@ -9,6 +9,14 @@ export interface ListOptions {
   labels?: Readonly<Record<string, string>>;
 }
 
+/** What must hold for an apply; a version alone says nothing, for an apply also creates. */
+export type ApplyPreconditions =
+  | { readonly uid?: never; readonly resourceVersion?: never; readonly absent?: never }
+  /** There must be no such object. */
+  | { readonly uid?: never; readonly resourceVersion?: never; readonly absent: true }
+  /** The object must exist with that UID, and in that version. */
+  | { readonly uid: string; readonly resourceVersion?: string; readonly absent?: never };
+
 export type WatchEvent<K extends Kind> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ObjectOf<K> }
   /** Everything up to this version was delivered. */
@@ -21,7 +29,9 @@ export type WatchEvent<K extends Kind> =
  *
  * @throws SlessError `conflict` (stale resourceVersion or a UID precondition that does not hold), `not_found`,
  *   `already_exists`, `invalid_request` (does not fit the kind's schema; besides `cause` the details hold a message per
- *   faulty path, `spec.memoryMB`), `too_large` (1.5 MiB), `storage_unavailable`
+ *   faulty path, `spec.memoryMB`), `too_large` (1.5 MiB), `storage_unavailable`; on a cluster also
+ *   `cluster_unavailable` (no answer, or kinds that are not installed), `namespace_missing`, `cluster_refused` (rights,
+ *   quotas, admission: in the server's words)
  */
 export interface ResourceStore {
   get<K extends Kind>(kind: K, key: ObjectKey): Promise<ObjectOf<K> | undefined>;
@@ -42,16 +52,12 @@ export interface ResourceStore {
    * Server-side apply, always forced: creates the object or sets the fields that the intent names and takes their
    * ownership; a field that this owner applied before and leaves out now goes, unless another owner has it too.
    * Maps merge by leaf, lists are atomic, finalizers are a set. A field whose value changes leaves its other owners; an
-   * equal value is shared. Without a visible difference no version is given and the present object is returned.
+   * equal value is shared. What changes nothing at all, owners neither, gives no version and returns the present object.
    * What an owner created or patched does not count as applied by it, as in Kubernetes.
-   *
-   * @param options.uid precondition: the object must exist with that UID.
-   * @param options.resourceVersion precondition: and in that version.
-   * @param options.absent precondition: there must be no such object.
    */
   apply<K extends Kind>(
     intent: ObjectIntent<K>,
-    options: { owner: FieldOwner; uid?: string; resourceVersion?: string; absent?: boolean },
+    options: { owner: FieldOwner } & ApplyPreconditions,
   ): Promise<ObjectOf<K>>;
   /**
    * JSON merge patch (RFC 7396) of metadata (labels, annotations, finalizers) and spec; null removes. The owner gets the
@@ -68,9 +74,12 @@ export interface ResourceStore {
    * created or patched does not count. Of an object that is not there: none.
    */
   appliedFields(kind: Kind, key: ObjectKey, owner: FieldOwner): Promise<readonly string[]>;
-  /** Replaces the status alone; fails with `conflict` when `resourceVersion` is stale. An equal status is not written. */
+  /**
+   * Replaces the status alone; fails with `conflict` when `resourceVersion` is stale. A status that equals the object's
+   * own, as the caller has read it, is not written and not looked at again.
+   */
   updateStatus<K extends Kind>(
-    object: Pick<ObjectOf<K>, "kind" | "metadata">,
+    object: Pick<ObjectOf<K>, "kind" | "metadata" | "status">,
     status: StatusOf<K>,
   ): Promise<ObjectOf<K>>;
   /**

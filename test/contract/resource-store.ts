@@ -210,7 +210,7 @@ function ownerContract(open: () => Promise<OpenedStore>): void {
   it("an apply holds for the object that was seen, or for none at all", async () => {
     const { store, namespace } = await open();
     const intent = functionIntent(namespace, "hello");
-    const unseen = { owner: "sync", resourceVersion: "1" } as const;
+    const unseen = { owner: "sync", uid: "aa0b5f0a-6c0c-4b5e-8a56-0f4f3cf0f3a1", resourceVersion: "1" } as const;
     await expect(store.apply(intent, unseen)).rejects.toMatchObject({ code: "conflict" });
     const { uid, resourceVersion } = (await store.apply(intent, { owner: "sync", absent: true })).metadata;
     await expect(store.apply(intent, { owner: "sync", absent: true })).rejects.toMatchObject({ code: "conflict" });
@@ -274,7 +274,6 @@ function ownerContract(open: () => Promise<OpenedStore>): void {
     expect(one.spec.env).toEqual({ B: "2" });
   });
 
-  // An API server answers 422 to both (it leaves `env: null` behind and refuses it): its adapter has to see to them.
   it("a map is emptied by an apply that names it empty", async () => {
     const { store, namespace } = await open();
     await store.apply(functionIntent(namespace, "hello", { env: { A: "1" } }), { owner: "sync" });

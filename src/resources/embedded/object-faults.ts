@@ -1,5 +1,5 @@
 import { API_VERSION, type Fault, type Kind, manifestFaults } from "../../apis/index.ts";
-import { SlessError } from "../../errors/index.ts";
+import { invalidRequest } from "../invalid-request.ts";
 import type { Writable } from "./fields.ts";
 
 const NAME_PART = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -33,14 +33,7 @@ export function checkMetadata(object: Writable): void {
 /** @throws SlessError `invalid_request` when there are faults */
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return;
-  const byPath = new Map<string, string>();
-  for (const { path, message } of faults) {
-    const where = path.join(".") || "object";
-    const before = byPath.get(where);
-    byPath.set(where, before ? `${before}; ${message}` : message);
-  }
-  const cause = [...byPath].map(([where, message]) => `${where}: ${message}`).join("; ");
-  throw new SlessError("invalid_request", { ...Object.fromEntries(byPath), cause });
+  throw invalidRequest(faults.map(({ path, message }) => ({ path: path.join("."), message })));
 }
 
 function metadataFaults({ labels = {}, annotations = {}, finalizers = [] }: Writable): Fault[] {

@@ -1,0 +1,1 @@
+export * from "./open-kubernetes-store.ts";
