@@ -1,6 +1,7 @@
 export * from "./v1alpha1/conditions.ts";
 export * from "./v1alpha1/crd.ts";
 export * from "./v1alpha1/cron-schedule.ts";
+export * from "./v1alpha1/deploy-namespace.ts";
 export * from "./v1alpha1/effective-replicas.ts";
 export * from "./v1alpha1/finalized-kinds.ts";
 export * from "./v1alpha1/function.ts";
