@@ -39,7 +39,7 @@ async function sendWith(
   quietMs: number,
   { userAgent, clock, onSent }: ExchangeOptions,
 ): Promise<Dispatcher.ResponseData> {
-  const { method, path, query, body, contentType = "application/json", signal } = request;
+  const { method, path, query, body, contentType = "application/json", accept = "application/json", signal } = request;
   const startMs = clock.monotonicMs();
   let status = 0;
   try {
@@ -48,7 +48,7 @@ async function sendWith(
       dispatcher,
       headers: {
         ...headers,
-        accept: "application/json",
+        accept,
         "user-agent": userAgent,
         ...(body === undefined ? {} : { "content-type": contentType }),
       },

@@ -7,6 +7,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Of the body; default `application/json`. */
   readonly contentType?: string;
+  /** Default `application/json`. */
+  readonly accept?: string;
   readonly signal?: AbortSignal;
 }
 

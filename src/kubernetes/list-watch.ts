@@ -9,6 +9,10 @@ export interface Selection {
   /** `app=hello,tier!=back`. */
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Only `metadata` is sent: contents that nobody asked for, such as those of secrets, stay where they are. */
+  readonly metadataOnly?: boolean | undefined;
+  /** Objects come with their managedFields. */
+  readonly managedFields?: boolean | undefined;
 }
 
 export type ApiWatchEvent<T extends ApiObject> =
@@ -16,6 +20,8 @@ export type ApiWatchEvent<T extends ApiObject> =
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 const PAGE = 500;
+const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /** A list whose later pages expire again and again is of a cluster that compacts faster than it can be read. */
 const LIST_TRIES = 3;
 /** The server ends watches after a time; not all of them at once. */
@@ -24,7 +30,7 @@ const WATCH_SEC = { min: 300, max: 600 } as const;
 const QUIET_MAX_MS = 180_000;
 
 /**
- * All objects of a consistent list, read in pages, without their managedFields; `resourceVersion` is where a watch
+ * All objects of a consistent list, read in pages; `resourceVersion` is where a watch
  * goes on.
  *
  * @throws ApiError; SlessError `cluster_unavailable`
@@ -48,7 +54,7 @@ export async function listObjects<T extends ApiObject>(
 async function listPages<T extends ApiObject>(
   client: KubernetesClient,
   resource: ApiResource,
-  { namespace, labelSelector, fieldSelector }: Selection,
+  { namespace, labelSelector, fieldSelector, metadataOnly, managedFields }: Selection,
   signal: AbortSignal | undefined,
 ): Promise<{ items: T[]; resourceVersion: string }> {
   const items: T[] = [];
@@ -58,16 +64,16 @@ async function listPages<T extends ApiObject>(
       method: "GET",
       path: apiPath(resource, { namespace }),
       query: { limit: PAGE, labelSelector, fieldSelector, continue: page?.metadata.continue },
+      ...(metadataOnly ? { accept: METADATA_LIST } : {}),
       ...(signal ? { signal } : {}),
     });
-    for (const item of page.items) items.push(withoutManagedFields(item));
+    for (const item of page.items) items.push(managedFields ? item : withoutManagedFields(item));
   } while (page.metadata.continue);
   return { items, resourceVersion: page.metadata.resourceVersion };
 }
 
 /**
- * Events after `from` until `signal` aborts or the server ends the watch; go on from the last version then. Objects
- * come without their managedFields.
+ * Events after `from` until `signal` aborts or the server ends the watch; go on from the last version then.
  *
  * @param options.timeoutSec when the server ends it; default 5 to 10 minutes
  * @throws SlessError `conflict` when the version is too old (410 Gone) or from another life of the cluster's data: list
@@ -78,7 +84,8 @@ export async function* watchObjects<T extends ApiObject>(
   resource: ApiResource,
   options: Selection & { readonly from: string; readonly signal: AbortSignal; readonly timeoutSec?: number },
 ): AsyncGenerator<ApiWatchEvent<T>> {
-  const { namespace, labelSelector, fieldSelector, from, signal, timeoutSec = watchSec() } = options;
+  const { namespace, labelSelector, fieldSelector, metadataOnly, managedFields } = options;
+  const { from, signal, timeoutSec = watchSec() } = options;
   const request = {
     method: "GET",
     path: apiPath(resource, { namespace }),
@@ -90,11 +97,12 @@ export async function* watchObjects<T extends ApiObject>(
       fieldSelector,
       timeoutSeconds: timeoutSec,
     },
+    ...(metadataOnly ? { accept: METADATA } : {}),
     signal,
   } as const;
   try {
     for await (const line of linesOf(client.stream(request, { quietMs: QUIET_MAX_MS })))
-      yield toEvent<T>(line, resource);
+      yield toEvent<T>(line, resource, managedFields);
   } catch (error) {
     if (signal.aborted) return;
     throw isTooOld(error) ? tooOld(resource) : error;
@@ -105,13 +113,13 @@ function watchSec(): number {
   return Math.round(WATCH_SEC.min + Math.random() * (WATCH_SEC.max - WATCH_SEC.min));
 }
 
-function toEvent<T extends ApiObject>(line: string, resource: ApiResource): ApiWatchEvent<T> {
+function toEvent<T extends ApiObject>(line: string, resource: ApiResource, managedFields = false): ApiWatchEvent<T> {
   const event = parseEvent<T>(line);
   switch (event.type) {
     case "ADDED":
     case "MODIFIED":
     case "DELETED":
-      return { type: event.type, object: withoutManagedFields(event.object) };
+      return { type: event.type, object: managedFields ? event.object : withoutManagedFields(event.object) };
     case "BOOKMARK":
       return { type: "BOOKMARK", resourceVersion: event.object.metadata.resourceVersion ?? "" };
     default: {

@@ -7,8 +7,10 @@ import { listObjects, type Selection, watchObjects } from "./list-watch.ts";
 import { pause } from "./pause.ts";
 import { type ObjectListener, watchedObjects } from "./watched-objects.ts";
 
-export interface ObjectWatchOptions extends Selection {
+export interface ObjectWatchOptions<T extends ApiObject = ApiObject> extends Selection {
   readonly clock: TimerClock;
+  /** Reduces an object to what is kept of it in memory; `metadata` keeps its name, uid and resourceVersion. */
+  readonly reduce?: (object: T) => T;
   readonly log?: { warn(fields: object, message: string): void };
 }
 
@@ -29,9 +31,9 @@ export interface ObjectWatch<T extends ApiObject> {
 export function watchResource<T extends ApiObject>(
   client: KubernetesClient,
   resource: ApiResource,
-  options: ObjectWatchOptions,
+  options: ObjectWatchOptions<T>,
 ): ObjectWatch<T> {
-  const { clock, log, ...selection } = options;
+  const { clock, log, reduce = (object: T) => object, ...selection } = options;
   const objects = watchedObjects<T>((error, { metadata: { namespace, name } }) =>
     log?.warn({ resource: resource.plural, namespace, name, err: messageOf(error) }, "listener failed"),
   );
@@ -43,14 +45,14 @@ export function watchResource<T extends ApiObject>(
       try {
         if (position === undefined) {
           const { items, resourceVersion } = await listObjects<T>(client, resource, selection, signal);
-          objects.replace(items, resourceVersion);
+          objects.replace(items.map(reduce), resourceVersion);
           position = resourceVersion;
           onFirstList();
         }
         for await (const event of watchObjects<T>(client, resource, { ...selection, from: position, signal })) {
           if (event.type === "BOOKMARK") objects.reached(event.resourceVersion);
-          else if (event.type === "DELETED") objects.drop(event.object);
-          else objects.put(event.object);
+          else if (event.type === "DELETED") objects.drop(reduce(event.object));
+          else objects.put(reduce(event.object));
           position = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion!;
           backOff.forget("watch");
         }
@@ -74,6 +76,6 @@ export function watchResource<T extends ApiObject>(
     get: objects.get,
     all: objects.all,
     onChange: objects.onChange,
-    observe: objects.observe,
+    observe: (object) => objects.observe(reduce(object)),
   };
 }
