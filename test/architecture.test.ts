@@ -18,6 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   desired: ["apis", "errors", "manifest", "plan", "source", "runtimes"],
   writes: ["apis", "errors", "desired", "resources", "runtimes", "source"],
   pull: ["apis", "errors", "manifest", "plan", "source", "desired"],
+  registry: ["errors", "controller/clock"],
   kubernetes: ["errors", "controller/clock", "controller/back-off"],
   resources: ["apis", "errors", "controller/clock", "kubernetes"],
   storage: ["errors"],
@@ -27,7 +28,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
   reconcilers: PORTS,
   gateway: ["apis", "errors", "resources", "controller", "platform"],
-  server: [...PORTS, "gateway", "plan", "source", "sync", "writes"],
+  schedule: ["apis", "errors", "report", "resources", "controller", "gateway"],
+  auth: ["apis", "errors", "controller/clock", "kubernetes"],
+  server: [...PORTS, "auth", "gateway", "plan", "source", "sync", "writes"],
   cli: [
     "apis",
     "errors",
@@ -45,6 +48,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 const ADAPTERS = [
+  "auth/kubernetes",
   "source/isomorphic",
   "source/native",
   "source/worktree",

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Kind, type ObjectKey, type ObjectOf, refOf } from "../apis/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "../cli/index.ts";
-import { type ReconcileRun, systemClock } from "../controller/index.ts";
+import { type ReconcileRun, systemClock, type TimerClock } from "../controller/index.ts";
 import { messageOf } from "../errors/index.ts";
 import { createEndpointTable, createGateway, type Gateway } from "../gateway/index.ts";
 import {
@@ -12,6 +12,7 @@ import {
   startReconcilers,
 } from "../reconcilers/index.ts";
 import type { ProgressEvent, Reporter } from "../report/index.ts";
+import { type Scheduler, startScheduler } from "../schedule/index.ts";
 import { createEventRing, createMetrics, createServer, localGuard, type Metrics } from "../server/index.ts";
 import { approveDeletions, createSyncController, type SyncController } from "../sync/index.ts";
 import { type Closers, createClosers } from "./closers.ts";
@@ -29,14 +30,19 @@ const CONTROLLERS_STOP_MS = 3_000;
 const CALLS_STOP_MS = 4_000;
 
 /** Composition root of the embedded mode: everything in this process, over the embedded adapters. */
-export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedApp> {
+export async function startEmbedded(options: EmbeddedOptions, settings: EmbeddedSettings = {}): Promise<EmbeddedApp> {
   const closers = createClosers();
   try {
-    return await start(options, closers);
+    return await start(options, closers, settings);
   } catch (error) {
     await closers.close().catch(() => {});
     throw error;
   }
+}
+
+export interface EmbeddedSettings {
+  /** What the ticks of cron triggers are measured by; default the system's. */
+  readonly cronClock?: TimerClock;
 }
 
 /** What every part of the app is given. */
@@ -55,13 +61,17 @@ interface Parts {
   readonly runs: RunWatch;
 }
 
-async function start(options: EmbeddedOptions, closers: Closers): Promise<EmbeddedApp> {
+async function start(
+  options: EmbeddedOptions,
+  closers: Closers,
+  { cronClock = systemClock }: EmbeddedSettings,
+): Promise<EmbeddedApp> {
   const parts = await openParts(options, closers);
   let sync: SyncController | undefined;
   const url = await openServer(parts, () => sync);
   const reconcilers = await startReconcilersOf(parts, url);
   sync = startSync(parts);
-  stopTogether(parts, sync, reconcilers);
+  stopTogether(parts, sync, reconcilers, startCron(parts, cronClock));
   const key = await applyRepository(options, parts.ports);
   await watchSources(parts, sync, key);
   const settling = { store: parts.ports.store, runs: parts.runs, sync, reconcilers };
@@ -152,6 +162,21 @@ async function startReconcilersOf(
   return reconcilers;
 }
 
+function startCron({ ports, informers, gateway, report, log, metrics, runs }: Parts, clock: TimerClock): Scheduler {
+  const scheduler = startScheduler({
+    ...informers,
+    store: ports.store,
+    invoke: gateway.invoke,
+    clock,
+    report,
+    log,
+    onRun: (run) => noteRun(run, log, runs),
+  });
+  const { name, sizes } = scheduler.controller;
+  metrics.watchQueue(name, () => sizes().ready);
+  return scheduler;
+}
+
 function startSync({ options, ports, informers, report, log, local, remotes, runs }: Parts): SyncController {
   return createSyncController({
     ...ports,
@@ -171,8 +196,11 @@ function noteRun(run: ReconcileRun, log: Logger, runs: RunWatch): void {
   runs.onRun();
 }
 
-function stopTogether({ closers, ports, log }: Parts, sync: SyncController, reconcilers: Reconcilers): void {
-  closers.defer(() => Promise.all([sync.stop(CONTROLLERS_STOP_MS), reconcilers.stop(CONTROLLERS_STOP_MS)]));
+function stopTogether(
+  { closers, ports, log }: Parts,
+  ...running: readonly (SyncController | Reconcilers | Scheduler)[]
+) {
+  closers.defer(() => Promise.all(running.map((each) => each.stop(CONTROLLERS_STOP_MS))));
   const warn = (error: unknown) => log.warn({ err: messageOf(error) }, "images not collected");
   closers.defer(collectImages(ports.store, ports.builder, warn));
 }

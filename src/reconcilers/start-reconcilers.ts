@@ -132,5 +132,7 @@ function triggerChanged(controllers: Controllers, informers: ObjectInformers): I
     changed(type, trigger, before);
     // Pointed elsewhere: the former target has one trigger less.
     if (before && before.spec.functionRef !== trigger.spec.functionRef) ofTarget(before);
+    // The scheduler wants its target started, or no longer.
+    if (before && before.status?.warm !== trigger.status?.warm) ofTarget(trigger);
   };
 }

@@ -18,11 +18,14 @@ export interface TriggerDeps {
   urlOf(ref: ObjectRef): string;
 }
 
-/** Reconciles triggers of type http: their address and whether calls arrive. Other types say that they are not served yet. */
+/**
+ * Reconciles triggers of type http: their address and whether calls arrive. Those of type cron are the scheduler's, and
+ * so is their status; those of type event say that they are not served yet.
+ */
 export function createTriggerReconciler(deps: TriggerDeps): (key: ObjectKey) => Promise<Next> {
   return async (key) => {
     const trigger = await deps.store.get("Trigger", key);
-    if (!trigger || trigger.metadata.deletionTimestamp) return { kind: "done" };
+    if (!trigger || trigger.metadata.deletionTimestamp || trigger.spec.type === "cron") return { kind: "done" };
     const target = deps.targetOf({ namespace: key.namespace, name: trigger.spec.functionRef });
     const url = target ? deps.urlOf(target) : undefined;
     await deps.store.updateStatus(trigger, triggerStatus(trigger, url, deps.clock.now().toISOString()));
@@ -38,6 +41,8 @@ export function triggerStatus(trigger: ObjectOf<"Trigger">, url: string | undefi
     observedGeneration: trigger.metadata.generation,
     active,
     url: active ? url : undefined,
+    // Should it be a cron trigger again, no tick is fired twice.
+    lastScheduleTime: trigger.status?.lastScheduleTime,
     conditions: conditionsAfter(
       trigger.status?.conditions,
       [{ ...ready, observedGeneration: trigger.metadata.generation }],
@@ -49,7 +54,7 @@ export function triggerStatus(trigger: ObjectOf<"Trigger">, url: string | undefi
 function readyOf(trigger: ObjectOf<"Trigger">, url: string | undefined): ConditionUpdate {
   const { type, functionRef, enabled } = trigger.spec;
   if (type !== "http") {
-    const message = `Triggers of type ${type} are not served by this version of sless; only http is.`;
+    const message = `Triggers of type ${type} are not served by this version of sless; only http and cron are.`;
     return { type: "Ready", status: "False", reason: "TypeNotServed", message };
   }
   if (url === undefined) {

@@ -37,8 +37,8 @@ const cases = {
     url: undefined,
     expected: { active: false, url: undefined, reason: "FunctionNotFound" },
   },
-  "a cron trigger says that it is not served": {
-    spec: { type: "cron", schedule: "@hourly" },
+  "an event trigger says that it is not served": {
+    spec: { type: "event", queue: "orders" },
     url: URL,
     expected: { active: false, url: undefined, reason: "TypeNotServed" },
   },
