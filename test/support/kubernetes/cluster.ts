@@ -85,7 +85,7 @@ export interface ControlPlane extends TestCluster, AsyncDisposable {
   startApiServer(): Promise<void>;
   /** Both; about 3 s. */
   restartApiServer(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
-  /** The API server stays and answers nothing but errors until etcd is back. */
+  /** The API server stays. Until etcd is back requests hang for their `timeout` (a query parameter, default 60 s) and fail. */
   stopEtcd(): Promise<void>;
   /** Resolves when the API server is ready again. */
   startEtcd(): Promise<void>;

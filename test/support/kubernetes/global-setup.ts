@@ -24,10 +24,13 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   return async () => owner[Symbol.asyncDispose]();
 }
 
-/** By their text: a file that imports this folder needs a control plane, and what it names in quotes beside that. */
+/** What a test file says that needs servers. */
+const NEEDS_SERVERS = /\b(describeOnCluster|describeOnOwnControlPlane|describeWithServers)\(/;
+
+/** By their text: all of a control plane, and what the files name in quotes beside that. */
 async function neededServers(testFiles: readonly string[]): Promise<ServerName[]> {
   const texts = await Promise.all(testFiles.map((file) => readFile(file, "utf8")));
-  const onKubernetes = texts.filter((text) => /support\/kubernetes\/|describeOnCluster/.test(text));
+  const onKubernetes = texts.filter((text) => NEEDS_SERVERS.test(text));
   if (onKubernetes.length === 0) return [];
   const names = Object.keys(SERVERS) as ServerName[];
   const named = names.filter((name) => onKubernetes.some((text) => text.includes(`"${name}"`)));
