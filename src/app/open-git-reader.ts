@@ -1,3 +1,4 @@
+import { SlessError } from "../errors/index.ts";
 import type { GitReader } from "../source/index.ts";
 
 /**
@@ -13,4 +14,24 @@ export async function openLocalReader(options: {
   const { repository, git } = options;
   if (git === undefined) return (await import("../source/isomorphic/index.ts")).openIsomorphicReader({ repository });
   return (await import("../source/native/index.ts")).openNativeReader({ repository, git });
+}
+
+/**
+ * Opens the work tree of a repository, edits that are not committed included; they are looked at when it is resolved.
+ *
+ * @throws SlessError `repository_unsupported` without git
+ */
+export async function openLocalWorktree({ folder, git }: { folder: string; git: string | undefined }) {
+  if (git === undefined)
+    throw new SlessError("repository_unsupported", { url: folder, cause: "a work tree needs git" });
+  const { openWorktree, openWorktreeReader } = await import("../source/worktree/index.ts");
+  const worktree = openWorktree({ folder, git });
+  const reader = openWorktreeReader({ worktree, repository: await openLocalReader({ repository: folder, git }) });
+  return {
+    ...reader,
+    async close() {
+      await reader.close();
+      await worktree.close();
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { loadRuntimes } from "../runtimes/index.ts";
 import { createClient } from "../server/client.ts";
 import { findGit } from "../source/index.ts";
 import { boundHeapGrowth } from "./heap-growth.ts";
-import { openLocalReader } from "./open-git-reader.ts";
+import { openLocalReader, openLocalWorktree } from "./open-git-reader.ts";
 
 // `sless secret set api token=…`: the list of processes need not show it any longer than it must.
 if (process.argv[2] === "secret") process.title = "sless secret";
@@ -22,6 +22,7 @@ const code = await main(process.argv.slice(2), io, {
     return (await import("./embedded.ts")).startEmbedded(options);
   },
   openGitReader: async (repository) => openLocalReader({ repository, git: await findGit(io.env.PATH) }),
+  openWorktree: async (folder) => openLocalWorktree({ folder, git: await findGit(io.env.PATH) }),
   createClient,
   loadRuntimes: () => loadRuntimes(join(root, "runtimes")),
   exampleFolder: join(root, "example-repo"),

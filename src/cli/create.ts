@@ -1,4 +1,4 @@
-import { requiredRepository } from "./repository-argument.ts";
+import { repositoryNamed } from "./repository-argument.ts";
 import { REPOSITORY_OPTIONS, type RepositoryFlags, repositoryFields } from "./repository-fields.ts";
 import { tellWritten, WRITTEN_OPTIONS, type WrittenFlags } from "./repository-written.ts";
 import type { Verb } from "./verb.ts";
@@ -24,7 +24,7 @@ export const create: Verb<RepositoryFlags & WrittenFlags> = {
     { line: `sless create repository own --url ${ADDRESS} --secret git`, does: "private: see `sless secret set`" },
   ],
   async run(args, flags, context) {
-    const name = requiredRepository(args, VERB);
+    const name = repositoryNamed(args, VERB);
     const fields = withoutNulls(repositoryFields(flags, VERB));
     const { namespace } = context.settings;
     const item = await context.client().create("repositories", { name, ...fields }, { namespace });

@@ -1,29 +1,42 @@
 import { SlessError } from "../errors/index.ts";
 import { say } from "./io.ts";
 import { kindAndName, type NamedKind } from "./kind-names.ts";
+import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
 import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
 
-export const deleteVerb: Verb = {
+interface DeleteOptions {
+  readonly output?: ResultForm;
+}
+
+export const deleteVerb: Verb<DeleteOptions> = {
   name: "delete",
   summary: "Delete objects; one of a repository is deleted there, by a push",
   arguments: [
     { name: "<kind>", description: "kind, or kind/name", completes: "kind" },
     { name: "[names...]", description: "names, or more of kind/name", completes: "name" },
   ],
-  options: CLIENT_OPTIONS,
+  options: [RESULT_OPTION, ...CLIENT_OPTIONS],
   examples: [
     { line: "sless delete function hello", does: "it ends; calls in flight may end within their limit" },
     { line: "sless delete job/report trigger/nightly", does: "a running job is cancelled" },
     { line: "sless delete repository example", does: "its objects stay, unless its deletionPolicy is Delete" },
   ],
-  async run(args, _options, context) {
+  async run(args, { output }, context) {
     const { io, settings, client } = context;
     const { namespace } = settings;
+    const items: object[] = [];
+    const objects = objectsOf(args);
     // All of the line is understood before anything is deleted.
-    for (const { named, name } of objectsOf(args)) {
-      const after = named.kind === "Repository" ? await aftermath(name, context) : "";
-      await client().delete(named.plural, name, { namespace });
-      say(io.stdout, `${named.singular}/${name} deleted${after}`);
+    for (const { named, name } of objects) {
+      const after = !output && named.kind === "Repository" ? await aftermath(name, context) : "";
+      const outcome = await client().delete(named.plural, name, { namespace });
+      items.push({ kind: named.kind, name, outcome });
+      const told = outcome === "terminating" ? "is being deleted" : "deleted";
+      if (!output) say(io.stdout, `${named.singular}/${name} ${told}${after}`);
+    }
+    if (output) {
+      const names = objects.map(({ named, name }) => `${named.singular}/${name}`);
+      io.stdout.write(inForm(output, { items }, names));
     }
     return 0;
   },

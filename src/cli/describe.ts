@@ -3,13 +3,13 @@ import type { AnyObject, Condition, Diagnostic, RepositoryStatus } from "../apis
 import { SlessError } from "../errors/index.ts";
 import { say } from "./io.ts";
 import { kindAndName } from "./kind-names.ts";
-import { serialized } from "./output.ts";
+import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine, tableLines } from "./table.ts";
 import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
 
 interface DescribeOptions {
-  readonly output?: "json" | "yaml";
+  readonly output?: ResultForm;
 }
 
 export const describe: Verb<DescribeOptions> = {
@@ -19,10 +19,7 @@ export const describe: Verb<DescribeOptions> = {
     { name: "<kind>", description: "kind, or kind/name", completes: "kind" },
     { name: "[name]", description: "name", completes: "name" },
   ],
-  options: [
-    { flags: "-o, --output <form>", description: "the whole object instead", choices: ["json", "yaml"] },
-    ...CLIENT_OPTIONS,
-  ],
+  options: [{ ...RESULT_OPTION, description: "the whole object in this form instead" }, ...CLIENT_OPTIONS],
   examples: [
     { line: "sless describe function hello", does: "why is it not ready?" },
     { line: "sless describe repo/example", does: "faults and held deletions of the last sync" },
@@ -35,7 +32,7 @@ export const describe: Verb<DescribeOptions> = {
         verb: "describe",
       });
     const object = await client().getObject(named.plural, name, { namespace: settings.namespace });
-    if (output) io.stdout.write(serialized(object, output));
+    if (output) io.stdout.write(inForm(output, object, [`${named.singular}/${name}`]));
     else for (const line of descriptionLines(object, style)) say(io.stdout, line);
     return 0;
   },

@@ -2,11 +2,13 @@ import { stringify } from "yaml";
 import { type AnyObject, API_VERSION, type ObjectRef, refOf } from "../apis/index.ts";
 import { pulledIntent, withoutCredentials } from "../pull/index.ts";
 import { chosenObjects, ONLY_OPTION } from "./chosen-objects.ts";
+import { nameOf } from "./kind-names.ts";
 import { liveObjects } from "./live-objects.ts";
+import { RESULT_OPTION, type ResultForm } from "./output.ts";
 import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
 
 interface ExportOptions {
-  readonly output: "yaml" | "json";
+  readonly output: ResultForm;
   readonly only?: readonly string[];
 }
 
@@ -15,11 +17,7 @@ const VERB = "export";
 export const exportVerb: Verb<ExportOptions> = {
   name: VERB,
   summary: "Print the objects of a namespace as manifests, without what the server adds",
-  options: [
-    ONLY_OPTION,
-    { flags: "-o, --output <form>", description: "form", choices: ["yaml", "json"], fallback: "yaml" },
-    ...CLIENT_OPTIONS,
-  ],
+  options: [ONLY_OPTION, { ...RESULT_OPTION, description: "form", fallback: "yaml" }, ...CLIENT_OPTIONS],
   examples: [
     { line: "sless export > all.yaml", does: "everything, in a form that kubectl applies" },
     { line: "sless export --only function/hello triggers", does: "one function, and all triggers" },
@@ -30,11 +28,17 @@ export const exportVerb: Verb<ExportOptions> = {
     const { repositories, objects } = await liveObjects(context, VERB);
     const all: AnyObject[] = [...repositories, ...objects];
     chosen.check(all.map((object) => refOf(object) as ObjectRef));
-    const plain = all.filter((object) => chosen.has(refOf(object))).map(plainObject);
-    context.io.stdout.write(output === "json" ? toJson(plain) : plain.map(toYaml).join("---\n"));
+    const wanted = all.filter((object) => chosen.has(refOf(object)));
+    await context.io.stdout.write(textOf(wanted, output));
     return 0;
   },
 };
+
+function textOf(objects: readonly AnyObject[], form: ResultForm): string {
+  if (form === "name") return objects.map((object) => `${nameOf(refOf(object))}\n`).join("");
+  const plain = objects.map(plainObject);
+  return form === "json" ? toJson(plain) : plain.map(toYaml).join("---\n");
+}
 
 /** What somebody would write to get the object; secrets are only named. */
 function plainObject(live: AnyObject): object {

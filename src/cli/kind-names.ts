@@ -46,6 +46,11 @@ export function kindNamed(word: string, verb: string): NamedKind {
   throw new SlessError("usage_invalid", { cause: `"${word}" is no kind; ${known}`, verb });
 }
 
+/** `function/hello`, as `-o name` prints it. */
+export function nameOf({ kind, name }: { readonly kind: Kind; readonly name: string }): string {
+  return `${SINGULAR_OF[kind]}/${name}`;
+}
+
 /** The word names this very kind. */
 export function isKindWord(word: string, kind: Kind): boolean {
   return BY_WORD.get(word.toLowerCase())?.kind === kind;

@@ -2,58 +2,64 @@ import { resolve } from "node:path";
 import { refOf, refText } from "../apis/index.ts";
 import { type KnownObjects, NOTHING_KNOWN, openDesiredReader } from "../desired/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
-import {
-  changesBetween,
-  type DesiredState,
-  isWriting,
-  PLAN_FORMATS,
-  type PlanFormat,
-  renderPlan,
-} from "../plan/index.ts";
+import { changesBetween, type DesiredState, isWriting } from "../plan/index.ts";
 import type { GitReader, Resolved } from "../source/index.ts";
 import { findRepository } from "./find-repository.ts";
-import type { Verb, VerbContext } from "./verb.ts";
+import { PLAN_OPTION, type PlanOutput, writePlan } from "./plan-output.ts";
+import { planWithServer } from "./plan-with-server.ts";
+import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
 
 interface PlanOptions {
   readonly repo: string;
   readonly base?: string;
-  readonly head: string;
+  readonly head?: string;
   readonly path: string;
-  readonly output: PlanFormat;
+  readonly server?: boolean;
+  readonly repository?: string;
+  readonly output: PlanOutput;
 }
 
 export const plan: Verb<PlanOptions> = {
   name: "plan",
-  summary: "Show what a change of a repository would deploy; no server, no network",
+  summary: "Show what a change of a repository would deploy; without --server no server, no network",
   options: [
     { flags: "--repo <path>", description: "local repository, bare or not", fallback: "." },
     {
       flags: "--base <commit>",
       description: "compare with the merge base of this and the head, as a pull request does",
     },
-    { flags: "--head <commit>", description: "branch, tag or commit to plan", fallback: "HEAD" },
+    { flags: "--head <commit>", description: "branch, tag or commit to plan (default: HEAD)" },
     { flags: "--path <folder>", description: "only this folder of the repository", fallback: "" },
     {
-      flags: "-n, --namespace <name>",
-      description: "namespace (SLESS_NAMESPACE; default: default)",
-      setting: "namespace",
+      flags: "--server",
+      description: "compare with what the server runs; without --head what is not committed counts too",
     },
-    { flags: "-o, --output <form>", description: "form of the plan", choices: PLAN_FORMATS, fallback: "text" },
+    {
+      flags: "--repository <name>",
+      description: "with --server: the repository that the folder is of, when its remote does not tell",
+      completes: ["repositories"],
+    },
+    PLAN_OPTION,
+    ...CLIENT_OPTIONS,
   ],
   examples: [
     { line: "sless plan", does: "all that the repository would create, and its faults" },
     { line: "sless plan --base main", does: "what this branch changes; exit code 0 nothing, 1 changes, 2 faults" },
+    { line: "sless plan --server", does: "this folder against what runs; after a pull nothing to do" },
     { line: "sless plan --base main -o markdown", does: "the same as a comment for a pull request" },
   ],
-  async run(_args, { repo, base, head, path, output }, context) {
-    const { io, deps, style } = context;
+  async run(_args, options, context) {
+    if (options.server) return planWithServer(withoutBase(options), context);
+    if (options.repository !== undefined) throw usage("--repository is for --server");
+    const { repo, base, head = "HEAD", path, output } = options;
+    const { io, deps } = context;
     const git = await deps.openGitReader(await findRepository(resolve(io.cwd, repo)));
     try {
       const revisions = await revisionsOf(git, base, head);
       const states = await readStates(git, revisions, path, context);
       const changes = changesBetween(states.base, states.head);
       const { diagnostics } = states.head;
-      io.stdout.write(renderPlan(changes, { format: output, color: style.colored, diagnostics }));
+      await writePlan(changes, { output, diagnostics }, context);
       if (diagnostics.length > 0) return 2;
       return changes.actions.some(isWriting) ? 1 : 0;
     } catch (error) {
@@ -63,6 +69,16 @@ export const plan: Verb<PlanOptions> = {
     }
   },
 };
+
+/** The server knows what was, and what part of the repository counts. */
+function withoutBase({ base, path, ...options }: PlanOptions): Omit<PlanOptions, "base" | "path"> {
+  if (base === undefined && path === "") return options;
+  throw usage(`--server compares with what runs; leave out ${base === undefined ? "--path" : "--base"}`);
+}
+
+function usage(cause: string): SlessError {
+  return new SlessError("usage_invalid", { cause, verb: "plan" });
+}
 
 /** Nobody here has a spec to correct: a ref or a folder that is not there was mistyped. */
 function mistyped(error: unknown): unknown {
@@ -80,8 +96,7 @@ async function revisionsOf(git: GitReader, base: string | undefined, head: strin
   if (base === undefined) return { base: undefined, head: to };
   const from = await git.resolveExpression(base);
   const common = await git.mergeBase(from.commit, to.commit);
-  if (common === undefined)
-    throw new SlessError("usage_invalid", { cause: `${base} and ${head} have no common history`, verb: "plan" });
+  if (common === undefined) throw usage(`${base} and ${head} have no common history`);
   return { base: common === to.commit ? to : await git.resolveExpression(common), head: to };
 }
 

@@ -1,12 +1,16 @@
 import type { PullAction, PullResult, PullRow } from "../pull/index.ts";
 import { say } from "./io.ts";
-import { kindNamed } from "./kind-names.ts";
+import { nameOf } from "./kind-names.ts";
+import { inForm, RESULT_OUTPUTS } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine, tableLines } from "./table.ts";
 import type { VerbContext } from "./verb.ts";
 
+export const SUMMARY_FORMS = ["text", ...RESULT_OUTPUTS] as const;
+export type SummaryForm = (typeof SUMMARY_FORMS)[number];
+
 interface SummaryOptions {
-  readonly form: "text" | "json";
+  readonly form: SummaryForm;
   /** As the user wrote it. */
   readonly into: string;
   readonly isDryRun: boolean;
@@ -14,14 +18,22 @@ interface SummaryOptions {
 
 const ACTIONS: readonly PullAction[] = ["created", "configured", "unchanged", "deleted", "skipped", "failed"];
 
-/** Writes what a pull did: a table of all but what is unchanged, and the counts; or all of it as JSON. */
+/** What stands otherwise in the folder than before, or would. */
+const CHANGING: readonly PullAction[] = ["created", "configured", "deleted"];
+
+/**
+ * Writes what a pull did: a table of all but what is unchanged, and the counts; or all of it as JSON or YAML; or the
+ * names of what it changed.
+ */
 export async function writePull(
   result: PullResult,
   { form, into, isDryRun }: SummaryOptions,
   { io, style }: VerbContext,
 ): Promise<void> {
-  if (form === "json") {
-    await io.stdout.write(`${JSON.stringify(document(result, isDryRun), null, 2)}\n`);
+  if (form !== "text") {
+    const changed = result.rows.filter(({ action }) => CHANGING.includes(action));
+    const names = changed.map(({ ref }) => nameOf(ref));
+    await io.stdout.write(inForm(form, document(result, isDryRun), names));
     return;
   }
   const told = result.rows.filter(({ action, reason }) => action !== "unchanged" || reason !== undefined);
@@ -33,17 +45,13 @@ export async function writePull(
 function table(rows: readonly PullRow[], style: Style): string[] {
   const lines = tableLines(
     ["OBJECT", "ACTION", "PATH", "WHAT"],
-    rows.map((row) => [nameOf(row), row.action, row.file, whatOf(row)]),
+    rows.map((row) => [nameOf(row.ref), row.action, row.file, whatOf(row)]),
   );
   return lines.map((line, index) => {
     const row = rows[index - 1];
     if (!row) return style.strong(line);
     return row.isFault ? style.bad(line) : row.action === "skipped" ? style.weak(line) : line;
   });
-}
-
-function nameOf({ ref }: PullRow): string {
-  return `${kindNamed(ref.kind, "pull").singular}/${ref.name}`;
 }
 
 function whatOf({ changes, written, removed, reason }: PullRow): string | undefined {

@@ -19,7 +19,7 @@ import { type ChosenObjects, chosenObjects, ONLY_OPTION } from "./chosen-objects
 import { findRepository } from "./find-repository.ts";
 import { kindNamed } from "./kind-names.ts";
 import { type LiveObjects, liveObjects } from "./live-objects.ts";
-import { writePull } from "./pull-summary.ts";
+import { SUMMARY_FORMS, type SummaryForm, writePull } from "./pull-summary.ts";
 import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
 
 interface PullFlags {
@@ -29,7 +29,7 @@ interface PullFlags {
   readonly prune?: boolean;
   readonly force?: boolean;
   readonly dryRun?: boolean;
-  readonly output: "text" | "json";
+  readonly output: SummaryForm;
 }
 
 const VERB = "pull";
@@ -52,7 +52,7 @@ export const pull: Verb<PullFlags> = {
     { flags: "--prune", description: "remove what is not on the server any more" },
     { flags: "--force", description: "overwrite and remove what is not committed too" },
     { flags: "--dry-run", description: "only say what would be done; exit code 1 when something would" },
-    { flags: "-o, --output <form>", description: "form of the summary", choices: ["text", "json"], fallback: "text" },
+    { flags: "-o, --output <form>", description: "form of the summary", choices: SUMMARY_FORMS, fallback: "text" },
     ...CLIENT_OPTIONS,
   ],
   examples: [

@@ -1,11 +1,15 @@
 import { DURATION_PATTERN, durationMs } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
+import { printObjects } from "./get.ts";
+import { kindNamed } from "./kind-names.ts";
+import { OUTPUT_OPTION, type OutputForm } from "./output.ts";
 import { requiredRepository } from "./repository-argument.ts";
 import { syncAndTell } from "./repository-sync.ts";
 import { CLIENT_OPTIONS, REPOSITORY_ARGUMENTS, type Verb } from "./verb.ts";
 
 interface ReconcileOptions {
   readonly timeout: string;
+  readonly output?: OutputForm;
 }
 
 export const reconcile: Verb<ReconcileOptions> = {
@@ -14,13 +18,18 @@ export const reconcile: Verb<ReconcileOptions> = {
   arguments: REPOSITORY_ARGUMENTS,
   options: [
     { flags: "--timeout <duration>", description: "how long to wait for the end", fallback: "1m" },
+    { ...OUTPUT_OPTION, description: "the repository in this form instead" },
     ...CLIENT_OPTIONS,
   ],
   examples: [{ line: "sless reconcile repository example", does: "exit code 0 ready, 1 not ready" }],
-  async run(args, { timeout }, context) {
-    const name = requiredRepository(args, "reconcile");
+  async run(args, { timeout, output }, context) {
     checkDuration(timeout);
-    return syncAndTell(name, { within: timeout, to: context.io.stdout }, context);
+    const name = await requiredRepository(args, "reconcile", context);
+    // Whoever reads the object from stdout wants nothing else there.
+    const to = output ? context.io.stderr : context.io.stdout;
+    const code = await syncAndTell(name, { within: timeout, to }, context);
+    if (output) await printObjects(kindNamed("Repository", "reconcile"), name, output, context);
+    return code;
   },
 };
 

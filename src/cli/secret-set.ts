@@ -2,10 +2,12 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { type Io, readAll, say } from "./io.ts";
+import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
 import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
 
 interface SetOptions {
   readonly replace?: boolean;
+  readonly output?: ResultForm;
 }
 
 const VERB = "secret set";
@@ -18,17 +20,22 @@ export const secretSet: Verb<SetOptions> = {
     { name: "<name>", description: "name of the secret", completes: "secret" },
     { name: "<values...>", description: "key=value, key=@file or key=- for stdin" },
   ],
-  options: [{ flags: "--replace", description: "remove the keys that are not named" }, ...CLIENT_OPTIONS],
+  options: [
+    { flags: "--replace", description: "remove the keys that are not named" },
+    RESULT_OPTION,
+    ...CLIENT_OPTIONS,
+  ],
   examples: [
     { line: "sless secret set api token=-", does: "from stdin: no shell history and no process list shows it" },
     { line: "sless secret set tls ca.crt=@ca.pem", does: "a file as it is" },
     { line: "sless secret set api user=ada retries=3", does: "what is no secret in itself" },
   ],
-  async run([name = "", ...pairs], { replace = false }, { io, settings, client }) {
+  async run([name = "", ...pairs], { replace = false, output }, { io, settings, client }) {
     const values = await valuesOf(pairs, io);
     const { namespace } = settings;
     const { keys } = await client().writeSecret(name, values, { namespace, replace });
-    say(io.stdout, `secret/${name}  ${keys.join(", ")}`);
+    if (output) io.stdout.write(inForm(output, { name, keys }, [`secret/${name}`]));
+    else say(io.stdout, `secret/${name}  ${keys.join(", ")}`);
     return 0;
   },
 };

@@ -24,7 +24,7 @@ export const setVerb: Verb<RepositoryFlags & WrittenFlags> = {
     { line: "sless set repository team --deletion-policy Delete", does: "its objects go with it" },
   ],
   async run(args, flags, context) {
-    const name = requiredRepository(args, VERB);
+    const name = await requiredRepository(args, VERB, context);
     const fields = repositoryFields(flags, VERB);
     if (Object.keys(fields).length === 0)
       throw new SlessError("usage_invalid", {

@@ -30,8 +30,10 @@ export const tree: Verb<TreeOptions> = {
     { line: "sless tree", does: "all repositories of the namespace, and what nobody owns" },
     { line: "sless tree repository example -o wide", does: "one, with the paths of the manifests" },
   ],
-  async run(args, { output }, { io, settings, style, client }) {
-    const nodes = await readTree(client(), settings.namespace, repositoryArgument(args, "tree"), output === "wide");
+  async run(args, { output }, context) {
+    const { io, settings, style, client } = context;
+    const only = await repositoryArgument(args, "tree", context);
+    const nodes = await readTree(client(), settings.namespace, only, output === "wide");
     if (output === "json" || output === "yaml") io.stdout.write(serialized({ items: nodes }, output));
     else if (output === "name") for (const name of namesIn(nodes)) say(io.stdout, name);
     else if (nodes.length === 0) say(io.stderr, `Nothing is in namespace ${settings.namespace}.`);

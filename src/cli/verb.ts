@@ -11,6 +11,11 @@ export interface CliDeps {
   readonly startEmbedded: StartEmbedded;
   /** Opens a local repository, bare or not, with the best adapter of this machine. */
   readonly openGitReader: (path: string) => Promise<GitReader>;
+  /**
+   * Opens the work tree of a repository: its `resolve({})` is what lies there, committed or not.
+   * @throws SlessError `repository_unsupported` without git on this machine
+   */
+  readonly openWorktree: (folder: string) => Promise<GitReader>;
   readonly createClient: (options: ClientOptions) => SlessClient;
   /** The runtimes of `runtimes/` by name, sorted. */
   readonly loadRuntimes: () => Promise<ReadonlyMap<string, Runtime>>;

@@ -9,5 +9,5 @@ export { type PlannedRepository, type PlanRequest, planChanges } from "./plan-ch
 export { type PlanCounts, planCounts } from "./plan-counts.ts";
 export { createPlanner, type Planner } from "./planner.ts";
 export { refusalDiagnostics } from "./refusal-diagnostics.ts";
-export type { PlanDocument, PlanDocumentAction } from "./render-json.ts";
+export { type PlanDocument, type PlanDocumentAction, planDocument } from "./render-json.ts";
 export { PLAN_FORMATS, type PlanFormat, type RenderOptions, renderPlan } from "./render-plan.ts";

@@ -37,14 +37,18 @@ export interface PlanDocumentAction {
   readonly files?: readonly string[];
 }
 
-export function renderJson(plan: Plan, diagnostics: readonly Diagnostic[]): string {
-  const document: PlanDocument = {
+/** A plan as data; unset values are left out. */
+export function planDocument(plan: Plan, diagnostics: readonly Diagnostic[]): PlanDocument {
+  return {
     revision: plan.revision,
     counts: planCounts(plan),
     actions: plan.actions.map(toDocumentAction),
     diagnostics,
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+export function renderJson(plan: Plan, diagnostics: readonly Diagnostic[]): string {
+  return `${JSON.stringify(planDocument(plan, diagnostics), null, 2)}\n`;
 }
 
 function toDocumentAction(action: Action): PlanDocumentAction {

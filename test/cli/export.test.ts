@@ -92,3 +92,7 @@ it("knows what is not there", async () => {
   const { code, stderr } = await run("--only", "function/nope");
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("function/nope does not exist") });
 });
+
+it("lists the names alone, for scripts", async () => {
+  expect((await run("-o", "name")).stdout).toBe("repository/site\nfunction/hello\ntrigger/t\n");
+});

@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { parse } from "yaml";
 import { openIsomorphicReader } from "../../src/source/isomorphic/index.ts";
 import { type Files, type GitRepository, gitRepository } from "../support/git-repository.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -193,4 +194,28 @@ it("a folder outside of any repository is told", async () => {
   const { code, stderr } = await testCli(["plan"], { deps, cwd: folder });
   expect(code).toBe(2);
   expect(stderr).toContain("is no Git repository");
+});
+
+it("YAML holds what JSON does, and names are those of what does not stay as it is", async () => {
+  const repository = await changed({ "functions/b/handler.py": "def handle(event): return 2\n" });
+  const line = ["--base", "main", "--head", "change", "-o"];
+  const json = await planOf(repository, ...line, "json");
+  expect(parse((await planOf(repository, ...line, "yaml")).stdout)).toEqual(JSON.parse(json.stdout));
+  expect(await planOf(repository, ...line, "name")).toEqual({ code: 1, stdout: "function/b\n", stderr: "" });
+  const faulty = await changed({
+    "functions/b/function.yaml": "kind: Function\napiVersion: sless.kube5s.ru/v1alpha1\n",
+  });
+  const { code, stderr } = await planOf(faulty, ...line, "name");
+  expect(code).toBe(2);
+  expect(stderr).toContain("functions/b/function.yaml");
+});
+
+it.each([
+  [["--server", "--base", "main"], "leave out --base"],
+  [["--server", "--path", "functions"], "leave out --path"],
+  [["--repository", "site"], "--repository is for --server"],
+])("%j is refused", async (argv, cause) => {
+  const { code, stderr } = await testCli(["plan", ...argv]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(cause);
 });

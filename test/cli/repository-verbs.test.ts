@@ -120,7 +120,8 @@ it("reconcile gives up after --timeout and exits with 1", async () => {
 it.each([["function", "hello"], ["repository"], ["repo", "example", "--timeout", "soon"]])(
   "reconcile %s %s is refused",
   async (...argv) => {
-    const { code, stderr } = await testCli(["reconcile", ...argv.filter((word) => word !== undefined)]);
+    const client = { list: async () => [] };
+    const { code, stderr } = await testCli(["reconcile", ...argv.filter((word) => word !== undefined)], { client });
     expect(code).toBe(2);
     expect(stderr).toContain("sless reconcile --help");
   },

@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Kind, REPOSITORY_CONTENT_KINDS } from "../../src/apis/index.ts";
+import { parseAllDocuments } from "yaml";
+import { type Kind, type ObjectIntent, REPOSITORY_CONTENT_KINDS } from "../../src/apis/index.ts";
 import type { FileChange } from "../support/git-repository.ts";
 import { KEY, type SyncWorld, syncWorld } from "../sync/sync-world.ts";
 import { emptyFolder, filesBelow, type PullWorld, pullWorld } from "./pull-world.ts";
@@ -184,5 +185,69 @@ it("whatever stood in a checkout, a pull by force makes it what the server has, 
       expect((await specsIn(fresh)).map(withoutLeft)).toEqual((await specsIn(world)).map(withoutLeft));
     }),
     { numRuns: 20 },
+  );
+});
+
+/** What a `.gitignore` of the source names is not of the work tree, as Git sees it; the pull tells that. */
+const tracked = set.map((objects) =>
+  objects.map((one): Generated => {
+    const { ".gitignore": _, ...rest } = one.source ?? {};
+    return one.source === undefined ? one : { ...one, source: rest };
+  }),
+);
+
+it("after a pull a plan of the folder has nothing to change, and once that is pushed nothing to do", {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(tracked, tracked, async (before, after) => {
+      const world = await pullWorld({ "README.md": "functions\n" });
+      await fill(world, before);
+      await world.pulled();
+      await world.git.commit("before", {});
+      await world.sync();
+      expect(await world.planned()).toMatchObject({ code: 0, diagnostics: [] });
+      for (const { kind, name } of before) await world.remove(kind, name);
+      await fill(world, after);
+      const { objects } = await world.pulled("--force", "--prune");
+      if (objects.some(({ action }) => action === "skipped")) return;
+      const { actions, diagnostics } = await world.planned();
+      expect(diagnostics).toEqual([]);
+      // What nobody owned becomes the repository's, as it is.
+      const changing = actions.filter(({ action, changes }) => action !== "unchanged" && (changes ?? []).length > 0);
+      expect(changing).toEqual([]);
+      expect(actions.filter(({ action }) => action !== "unchanged" && action !== "adopt")).toEqual([]);
+      await world.git.commit("after", {});
+      await world.sync();
+      const { code, actions: last } = await world.planned();
+      expect(last.filter(({ action }) => action !== "unchanged")).toEqual([]);
+      expect(code).toBe(0);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+it("what export prints makes the same objects, and they print the same again", async () => {
+  await fc.assert(
+    fc.asyncProperty(set, async (objects) => {
+      const world = await pullWorld({ "README.md": "" });
+      await fill(world, objects);
+      const exported = (await world.sless("export")).stdout;
+      const fresh = await pullWorld({ "README.md": "" });
+      for (const document of parseAllDocuments(exported, { version: "1.1" })) {
+        const { kind, metadata, spec } = document.toJS() as ObjectIntent;
+        if (kind !== "Repository") await fresh.store.apply({ kind, metadata, spec } as ObjectIntent, { owner: "api" });
+      }
+      const contents = ["--only", "functions", "services", "jobs", "triggers"];
+      const again = await fresh.sless("export", ...contents);
+      expect(again.stdout).toBe((await world.sless("export", ...contents)).stdout);
+      const bare = ([kind, name, { s3Key: _, ...spec }]: readonly [string, string, { s3Key?: string }]) => [
+        kind,
+        name,
+        spec,
+      ];
+      expect((await specsIn(fresh)).map(bare)).toEqual((await specsIn(world)).map(bare));
+    }),
+    { numRuns: 30 },
   );
 });

@@ -1,10 +1,12 @@
 import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Kind, type ObjectIntent, type SpecOf, sourceKey, type WorkloadRef } from "../../src/apis/index.ts";
+import { openLocalWorktree } from "../../src/app/open-git-reader.ts";
+import type { PlanDocument } from "../../src/plan/index.ts";
 import type { PullAction } from "../../src/pull/index.ts";
 import { ServerError, type SlessClient } from "../../src/server/client.ts";
 import { PLURALS } from "../../src/server/items.ts";
-import { type ArchiveFile, blobId, packArchive, sourceDigest } from "../../src/source/index.ts";
+import { type ArchiveFile, blobId, findGit, packArchive, sourceDigest } from "../../src/source/index.ts";
 import type { FileChange, Files } from "../support/git-repository.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type CliRun, testCli } from "../support/test-cli.ts";
@@ -29,6 +31,10 @@ export interface PullWorld extends SyncWorld {
   /** Objects whose sources were downloaded since the last look. */
   downloads(): string[];
   readonly client: Partial<SlessClient>;
+  /** Any command line, with the folder's repository and this server. */
+  sless(...args: string[]): Promise<CliRun>;
+  /** `sless plan --server` of the work tree, or of another folder. */
+  planned(folder?: string): Promise<PlanDocument & { code: number }>;
   /** `sless pull --into` the work tree, or another folder, and more arguments. */
   pull(...args: string[]): Promise<CliRun>;
   /** The same; `Function/hello created`, sorted, and the objects themselves. */
@@ -56,16 +62,22 @@ export async function pullWorld(files: Files, options: WorldOptions = {}): Promi
       return archive;
     },
   };
+  const deps = { openGitReader: openGit, openWorktree };
+  const sless = (...args: string[]) => testCli(args, { client, deps, env: { SLESS_NAMESPACE: NAMESPACE } });
   const pull = (...args: string[]) => {
     const into = args.includes("--into") ? [] : ["--into", world.git.work];
-    const deps = { openGitReader: openGit };
-    return testCli(["pull", ...into, ...args], { client, deps, env: { SLESS_NAMESPACE: NAMESPACE } });
+    return sless("pull", ...into, ...args);
   };
   return {
     ...world,
     downloads: () => downloads.splice(0),
     client,
     pull,
+    sless,
+    async planned(folder = world.git.work) {
+      const { code, stdout } = await sless("plan", "--server", "--repo", folder, "-o", "json");
+      return { code, ...(JSON.parse(stdout) as PlanDocument) };
+    },
     async pulled(...args) {
       const { code, stdout, stderr } = await pull(...args, "-o", "json");
       const { objects } = JSON.parse(stdout || '{"objects":[]}') as { objects: PulledObject[] };
@@ -82,6 +94,8 @@ export async function pullWorld(files: Files, options: WorldOptions = {}): Promi
     text: (path) => readFile(join(world.git.work, path), "utf8"),
   };
 }
+
+const openWorktree = async (folder: string) => openLocalWorktree({ folder, git: await findGit(process.env.PATH) });
 
 const key = (name: string) => ({ namespace: NAMESPACE, name });
 

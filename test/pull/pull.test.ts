@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { functionFolder, functionYaml, handler, triggerYaml } from "../support/function-files.ts";
+import { gitRepository } from "../support/git-repository.ts";
 import { emptyFolder, filesBelow, pullWorld, put } from "./pull-world.ts";
 
 const PYTHON = { runtime: "python3.11" };
@@ -475,4 +477,63 @@ it("a dry run says what a pull would do, and writes nothing", async () => {
   expect(run.stdout).toContain("function/hello  created");
   expect(run.stdout).toContain("1 created (dry run: nothing was written)");
   await expect(filesBelow(into)).rejects.toThrow("ENOENT");
+});
+
+describe("-o", () => {
+  it("tells the same as JSON and YAML, and the names of what changed", async () => {
+    const world = await pullWorld({ [FILE]: functionYaml("hello"), "functions/hello/handler.py": handler() });
+    await world.write("Function", "new", PYTHON, CODE);
+    const run = async (form: string) => (await world.pull("--dry-run", "-o", form)).stdout;
+    expect(parse(await run("yaml"))).toEqual(JSON.parse(await run("json")));
+    expect(await run("name")).toBe("function/new\n");
+  });
+});
+
+describe("sless plan --server", () => {
+  const FILES = { [FILE]: functionYaml("hello"), "functions/hello/handler.py": handler() };
+
+  it("counts edits that are not committed, unless a head is named", async () => {
+    const world = await pullWorld(FILES);
+    expect(await world.planned()).toMatchObject({ code: 0, actions: [{ action: "unchanged" }] });
+    await put(world.git.work, { "functions/hello/handler.py": handler("edited") });
+    expect(await world.planned()).toMatchObject({ code: 1, actions: [{ action: "update", name: "hello" }] });
+    const head = await world.sless("plan", "--server", "--repo", world.git.work, "--head", "HEAD");
+    expect(head).toMatchObject({ code: 0, stdout: "1 unchanged\n", stderr: "" });
+  });
+
+  it("takes over what was pulled of nobody, and has nothing to do once that is pushed", async () => {
+    const world = await pullWorld(FILES);
+    await world.write("Function", "new", PYTHON, CODE);
+    await world.pulled();
+    expect(await world.planned()).toMatchObject({
+      actions: [{ action: "unchanged" }, { action: "adopt", name: "new", changes: [] }],
+    });
+    await world.git.commit("pulled", {});
+    await world.sync();
+    expect(await world.planned()).toMatchObject({ code: 0, counts: { unchanged: 2 } });
+  });
+
+  it("changes no field after a pull of what was edited behind the repository's back", async () => {
+    const world = await pullWorld({ ...FILES, [FILE]: functionYaml("hello", { memoryMB: 64 }) });
+    await world.write("Function", "hello", { memoryMB: 256 });
+    expect(await world.planned()).toMatchObject({
+      actions: [{ changes: [{ path: "spec.memoryMB", before: 256, after: 64 }] }],
+    });
+    await world.pulled();
+    expect(await world.planned()).toMatchObject({ actions: [{ action: "update", changes: [] }] });
+  });
+
+  it("plans a folder that no repository follows as a new one, and takes a named one", async () => {
+    const world = await pullWorld(FILES);
+    const other = await gitRepository({ "README.md": "" });
+    await world.pull("--into", other.work, "--repository", "site");
+    const fresh = await world.sless("plan", "--server", "--repo", other.work);
+    expect(fresh.code).toBe(2);
+    expect(fresh.stderr).toContain("No repository of namespace demo follows this one");
+    expect(fresh.stdout).toContain("it belongs to another repository");
+    const named = await world.sless("plan", "--server", "--repo", other.work, "--repository", "site");
+    expect(named).toMatchObject({ code: 0, stdout: "1 unchanged\n" });
+    const unknown = await world.sless("plan", "--server", "--repo", other.work, "--repository", "none");
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("no repository is named none") });
+  });
 });

@@ -62,6 +62,7 @@ function testDeps(client: Partial<SlessClient> = {}): CliDeps {
   return {
     startEmbedded: absent("embedded app"),
     openGitReader: absent("git reader"),
+    openWorktree: absent("work tree"),
     createClient: () => ({ ...(client as SlessClient), close: async () => {} }),
     loadRuntimes: () => loadRuntimes(resolve(ROOT, "runtimes")),
     exampleFolder: resolve(ROOT, "example-repo"),

@@ -1,0 +1,32 @@
+import type { Diagnostic } from "../apis/index.ts";
+import { PLAN_FORMATS, type Plan, planDocument, refOfAction, renderPlan } from "../plan/index.ts";
+import { diagnosticLines } from "./describe.ts";
+import { type Io, say } from "./io.ts";
+import { nameOf } from "./kind-names.ts";
+import { serialized } from "./output.ts";
+import type { Style } from "./style.ts";
+import type { OptionRow } from "./verb.ts";
+
+/** Forms of `-o` of a plan. */
+export const PLAN_OUTPUTS = [...PLAN_FORMATS, "yaml", "name"] as const;
+export type PlanOutput = (typeof PLAN_OUTPUTS)[number];
+
+export const PLAN_OPTION: OptionRow = {
+  flags: "-o, --output <form>",
+  description: "form of the plan",
+  choices: PLAN_OUTPUTS,
+  fallback: "text",
+};
+
+/** Writes a plan with its faults; `name` has what does not stay as it is, its faults go to stderr. */
+export async function writePlan(
+  plan: Plan,
+  { output, diagnostics }: { readonly output: PlanOutput; readonly diagnostics: readonly Diagnostic[] },
+  { io, style }: { readonly io: Io; readonly style: Style },
+): Promise<void> {
+  if (output === "name") {
+    for (const action of plan.actions) if (action.kind !== "unchanged") say(io.stdout, nameOf(refOfAction(action)));
+    for (const line of diagnosticLines(diagnostics, diagnostics.length)) say(io.stderr, line);
+  } else if (output === "yaml") await io.stdout.write(serialized(planDocument(plan, diagnostics), "yaml"));
+  else await io.stdout.write(renderPlan(plan, { format: output, color: style.colored, diagnostics }));
+}
