@@ -17,10 +17,13 @@ export interface FollowOptions {
   log?: ControllerLog;
 }
 
+/** A store that was away for long is back within so long for those who follow it. */
+const BACK_OFF_MAX_MS = 10_000;
+
 /**
- * Lists and watches until the signal aborts; resolves then, and never rejects. A watch that the store ended goes on
- * where it was; after an error, or when that version is too old, everything is listed again. Each new try waits for
- * the back-off, which any event resets.
+ * Lists and watches until the signal aborts; resolves then, and never rejects. A watch that the store ended, or whose
+ * connection broke, goes on where it was; after another error, or when that version is too old, everything is listed
+ * again. Each new try waits for the back-off, which any event resets.
  */
 export async function followObjects<K extends Kind>(
   store: Pick<ResourceStore, "list" | "watch">,
@@ -30,7 +33,7 @@ export async function followObjects<K extends Kind>(
   options: FollowOptions & { signal: AbortSignal },
 ): Promise<void> {
   const { signal, clock, log } = options;
-  const backOff = createBackOff<Kind>(options.backOff);
+  const backOff = createBackOff<Kind>({ maxMs: BACK_OFF_MAX_MS, ...options.backOff });
   let position: string | undefined;
   const followOnce = async () => {
     if (position === undefined) {
@@ -49,7 +52,7 @@ export async function followObjects<K extends Kind>(
     try {
       await followOnce();
     } catch (error) {
-      position = undefined;
+      if (!isSlessError(error, "cluster_unavailable")) position = undefined;
       if (!signal.aborted && !isSlessError(error, "conflict"))
         log?.warn({ kind, err: messageOf(error) }, "watch interrupted");
     }

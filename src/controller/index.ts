@@ -1,5 +1,6 @@
 export * from "./after-quiet.ts";
 export type { BackOffOptions } from "./back-off.ts";
+export * from "./cached-store.ts";
 export * from "./clock.ts";
 export * from "./controller.ts";
 export * from "./finalizer.ts";

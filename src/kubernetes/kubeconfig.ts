@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { accessSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { parse } from "yaml";
@@ -18,8 +18,11 @@ export function loadKubeConfig(source: KubeConfigSource): LoadedKubeConfig {
   const config = new KubeConfig();
   let tokenFile: string | undefined;
   try {
-    if (source === "in-cluster") config.loadFromCluster();
-    else {
+    if (source === "in-cluster") {
+      config.loadFromCluster();
+      // The library makes an address of nothing where there is no pod.
+      accessSync(config.getCurrentUser()?.authProvider?.config.tokenFile);
+    } else {
       config.loadFromFile(source.file);
       if (source.context !== undefined) config.setCurrentContext(source.context);
       tokenFile = tokenFileOf(source.file, config.getCurrentUser()?.name);

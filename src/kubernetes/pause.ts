@@ -4,6 +4,7 @@ import type { TimerClock } from "../controller/clock.ts";
 export function pause(ms: number, clock: TimerClock, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
+    if (ms <= 0) return resolve();
     const onAbort = () => {
       cancel();
       reject(signal?.reason);
