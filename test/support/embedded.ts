@@ -4,6 +4,7 @@ import { findCondition, type Kind, type ObjectOf } from "../../src/apis/index.ts
 import { startEmbedded } from "../../src/app/embedded.ts";
 import type { EmbeddedApp } from "../../src/cli/index.ts";
 import { readSettings } from "../../src/config/index.ts";
+import type { TimerClock } from "../../src/controller/index.ts";
 import type { ProgressEvent } from "../../src/report/index.ts";
 import { createClient, type Plural, type SlessClient } from "../../src/server/client.ts";
 import { eventually } from "./eventually.ts";
@@ -32,6 +33,8 @@ export interface TestAppOptions {
   readonly branch?: string;
   /** The work tree is followed, not a branch. */
   readonly worktree?: boolean;
+  /** What the ticks of cron triggers are measured by. */
+  readonly cronClock?: TimerClock;
   /** Beyond the test's own environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -46,7 +49,7 @@ export async function startTestApp(
   const { branch = "main", worktree = false } = options;
   const data = options.data ?? join(await temporaryFolder(), "data");
   const events: ProgressEvent[] = [];
-  const app = await startEmbedded({
+  const embedded = {
     data,
     port: options.port ?? 0,
     repository: {
@@ -57,9 +60,10 @@ export async function startTestApp(
       subPath: "",
       namespace: "default",
     },
-    report: (event) => void events.push(event),
+    report: (event: ProgressEvent) => void events.push(event),
     settings: readSettings({ ...process.env, LOG_LEVEL: "error", ...options.env }),
-  });
+  };
+  const app = await startEmbedded(embedded, options.cronClock ? { cronClock: options.cronClock } : {});
   const client = createClient({ endpoint: app.url });
   onTestFinished(async () => {
     await client.close();
