@@ -3,6 +3,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { messageOf, SlessError } from "../errors/index.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { createListener, type Listener } from "./listener.ts";
+import { type RouteParams, routeAccess, ruleOf } from "./route-access.ts";
 import { functionListRoutes } from "./routes/function-list.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { invokeRoutes } from "./routes/invoke.ts";
@@ -28,8 +29,8 @@ export interface SlessServer {
 const CLOSE_TIMEOUT_MS = 10_000;
 const BODY_MAX_BYTES = 1024 * 1024;
 
-/** Routes that a client must be allowed to use. */
 const ROUTES = [
+  healthRoutes,
   objectRoutes,
   repositoryRoutes,
   sourceRoutes,
@@ -82,19 +83,27 @@ function openApp(deps: ServerDeps): { app: FastifyInstance; listener: Listener }
 }
 
 function addRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  guardRoutes(app, deps);
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply, deps));
   app.setNotFoundHandler((request, reply) => {
     const what = `${request.method} ${request.url.split("?", 1)[0]?.slice(0, 200)}`;
     return answerError(new SlessError("not_found", { what }), request, reply, deps);
   });
   acceptJson(app);
-  healthRoutes(app, deps);
-  void app.register(async (api) => {
-    api.addHook("onRequest", async (request) => {
-      const { namespace } = request.params as { namespace?: string };
-      await deps.authorize?.({ method: request.method, headers: request.headers, namespace });
-    });
-    for (const add of ROUTES) add(api, deps);
+  for (const add of ROUTES) add(app, deps);
+}
+
+/** No route can be added that no rule covers; and what a rule covers is asked for before anything else is looked at. */
+function guardRoutes(app: FastifyInstance, { authorize }: RouteDeps): void {
+  app.addHook("onRoute", ({ method, url, config }) => {
+    if (!config?.refused) for (const each of [method].flat()) ruleOf(each, url);
+  });
+  if (!authorize) return;
+  app.addHook("onRequest", async ({ method, headers, params, routeOptions, is404 }) => {
+    if (is404) return;
+    const refused = routeOptions.config.refused === true;
+    const access = refused ? [] : routeAccess(method, routeOptions.url ?? "", params as RouteParams);
+    if (access) await authorize({ method, headers, access });
   });
 }
 
@@ -118,6 +127,7 @@ function answerError(
   const { status, body, unexpected } = errorAnswer(error, request.id);
   if (unexpected)
     log.error({ requestId: request.id, method: request.method, url: request.url, err: error }, "request failed");
+  if (status === 401) void reply.header("www-authenticate", 'Bearer realm="sless"');
   return reply
     .code(status)
     .type("application/json; charset=utf-8")

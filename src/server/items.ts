@@ -160,6 +160,8 @@ export interface SourceFileItem {
 /** Who asks, and where what is his lives. */
 export interface Identity {
   readonly subject: string;
+  /** Of a token, where its issuer tells them. */
+  readonly groups?: readonly string[];
   readonly namespace: string;
   /** How it was proved; `none`: whoever reaches this server may do all. */
   readonly authentication: "none" | "token";

@@ -8,6 +8,13 @@ export interface MethodRoute {
   readonly head?: boolean;
 }
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route only tells that its method is not possible. */
+    readonly refused?: true;
+  }
+}
+
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof METHODS)[number];
 
@@ -23,6 +30,7 @@ export function addRoute(app: FastifyInstance, url: string, methods: MethodRoute
   app.route({
     method: METHODS.filter((method) => !allowed.includes(method)),
     url,
+    config: { refused: true },
     onRequest: async (request, reply) => {
       void reply.header("allow", allowed.join(", "));
       const path = request.url.split("?", 1)[0] as string;

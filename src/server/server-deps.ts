@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
 import type { ObjectOf, ObjectRef } from "../apis/index.ts";
+import type { Access } from "../auth/index.ts";
 import type { Builder } from "../build/index.ts";
 import type { Clock } from "../controller/index.ts";
 import type { Gateway } from "../gateway/index.ts";
@@ -24,8 +25,8 @@ export type ReadinessCheck = () => string | undefined | Promise<string | undefin
 export interface ApiRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** Of the path; undefined where it names none. */
-  readonly namespace: string | undefined;
+  /** What it is about to do: all of it must be allowed. Nothing: whoever is known may. */
+  readonly access: readonly Access[];
 }
 
 export interface ServerDeps {
@@ -44,7 +45,7 @@ export interface ServerDeps {
   readonly placeOf: (object: ObjectRef) => ManifestPlace | undefined;
   /** Why an address cannot be that of a repository which a client makes, in words; undefined when it can. */
   readonly repositoryUrlFault: (url: string) => string | undefined;
-  readonly whoami: (request: ApiRequest) => Identity | Promise<Identity>;
+  readonly whoami: (request: Pick<ApiRequest, "headers">) => Identity | Promise<Identity>;
   readonly gateway: Gateway;
   readonly platform: Pick<Platform, "logs">;
   readonly builder: Pick<Builder, "logs">;
@@ -57,7 +58,10 @@ export interface ServerDeps {
   /** By name; the store is checked without being named. A check that throws counts as failed with its message. */
   readonly readiness: Readonly<Record<string, ReadinessCheck>>;
   readonly guard: RequestGuard;
-  /** For `/v1` and `/funcs`: throws SlessError `forbidden` to refuse. Default: all may. */
+  /**
+   * Asked for every route that is not open to anybody, before its body is read: throws SlessError `unauthenticated` or
+   * `access_denied` to refuse. Default: all may, for a server on one machine.
+   */
   readonly authorize?: (request: ApiRequest) => void | Promise<void>;
   readonly clock: Clock;
   readonly log: Pick<Logger, "warn" | "error">;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { ANNOTATIONS, LABELS, ownerAnnotation } from "../../src/apis/index.ts";
+import type { ResourceAccess } from "../../src/auth/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
 import { memoryStore } from "../support/memory-store.ts";
 import { functionIntent, serverFixture } from "./server-fixture.ts";
@@ -166,7 +167,8 @@ it("a store that fails is a 503 with its reason, any other surprise a 500 withou
 
 it("who may not see a namespace is told so before anything is read", async () => {
   const { json } = await serverFixture({
-    authorize: ({ namespace }) => {
+    authorize: ({ access: [first] }) => {
+      const namespace = (first as ResourceAccess).namespace;
       if (namespace !== "mine") throw new SlessError("forbidden", { what: `Namespace ${namespace}` });
     },
   });

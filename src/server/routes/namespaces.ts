@@ -10,7 +10,7 @@ const EVENTS_QUERY = { type: "object", properties: { limit: { type: "integer", m
 /** Who asks (`/v1/whoami`), and what belongs to a namespace as a whole: `…/ensure` and `…/events`. */
 export function namespaceRoutes(app: FastifyInstance, deps: RouteDeps): void {
   addRoute(app, "/v1/whoami", {
-    GET: { handler: ({ method, headers }) => deps.whoami({ method, headers, namespace: undefined }) },
+    GET: { handler: ({ headers }) => deps.whoami({ headers }) },
   });
   addRoute(app, "/v1/namespaces/:namespace/ensure", {
     POST: {
