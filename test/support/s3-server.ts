@@ -34,7 +34,7 @@ export async function openS3Server(): Promise<S3Server> {
   const start = async () => {
     server.start();
     const answers = async () => {
-      await server.check();
+      await processes.check();
       return fetch(endpoint).then(
         () => true,
         () => false,

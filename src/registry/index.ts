@@ -1,0 +1,5 @@
+export * from "./docker-config.ts";
+export * from "./image-reference.ts";
+export { digestOf, MEDIA_TYPES, type RegistryClient, registryClient, type StoredManifest } from "./registry-client.ts";
+export { isRegistryError, RegistryError } from "./registry-error.ts";
+export type { RegistryOptions } from "./transport.ts";

@@ -1,0 +1,212 @@
+import { createHash } from "node:crypto";
+import type { Dispatcher } from "undici";
+import { RegistryError, registryError } from "./registry-error.ts";
+import { openTransport, type RegistryOptions, type RegistryRequest } from "./transport.ts";
+import { uploadBlob } from "./upload-blob.ts";
+
+export const MEDIA_TYPES = {
+  ociManifest: "application/vnd.oci.image.manifest.v1+json",
+  ociIndex: "application/vnd.oci.image.index.v1+json",
+  ociConfig: "application/vnd.oci.image.config.v1+json",
+  ociLayer: "application/vnd.oci.image.layer.v1.tar+gzip",
+  dockerManifest: "application/vnd.docker.distribution.manifest.v2+json",
+  dockerIndex: "application/vnd.docker.distribution.manifest.list.v2+json",
+  dockerConfig: "application/vnd.docker.container.image.v1+json",
+  dockerLayer: "application/vnd.docker.image.rootfs.diff.tar.gzip",
+} as const;
+const MANIFEST_TYPES = [
+  MEDIA_TYPES.ociManifest,
+  MEDIA_TYPES.ociIndex,
+  MEDIA_TYPES.dockerManifest,
+  MEDIA_TYPES.dockerIndex,
+];
+
+/** A manifest or an index as the registry keeps it. */
+export interface StoredManifest {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * One registry by the OCI distribution specification 1.1. What is fetched by digest is checked against it. Requests
+ * that a busy or broken server did not answer are sent again.
+ *
+ * @throws RegistryError with the registry's own code and words
+ */
+export interface RegistryClient {
+  /** `registry.example.org:5000`. */
+  readonly host: string;
+  /** By tag or digest; undefined when it is not there. */
+  manifest(repository: string, reference: string): Promise<StoredManifest | undefined>;
+  /** The digest behind a tag, or undefined; no bytes move. */
+  manifestDigest(repository: string, reference: string): Promise<string | undefined>;
+  /** Of a manifest or index that fits its media type; the digest is what the bytes have. */
+  putManifest(repository: string, reference: string, manifest: Omit<StoredManifest, "digest">): Promise<string>;
+  deleteManifest(repository: string, digest: string): Promise<void>;
+  /** A small blob, such as a config, whole. */
+  blob(repository: string, digest: string): Promise<Uint8Array | undefined>;
+  hasBlob(repository: string, digest: string): Promise<boolean>;
+  /** Uploads, unless it is there. */
+  putBlob(repository: string, blob: { readonly digest: string; readonly bytes: Uint8Array }): Promise<void>;
+  /** Makes a blob of one repository part of another one without moving it; where the registry will not, it is copied. */
+  mountBlob(blob: {
+    readonly digest: string;
+    readonly from: string;
+    readonly to: string;
+  }): Promise<"mounted" | "copied">;
+  tags(repository: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const MANIFEST_MAX_BYTES = 4 * 1024 * 1024;
+const BLOB_MAX_BYTES = 2 * 1024 * 1024 * 1024;
+
+/** Nothing is sent before the first request. */
+export function registryClient(options: RegistryOptions): RegistryClient {
+  const transport = openTransport(options);
+
+  async function manifest(repository: string, reference: string): Promise<StoredManifest | undefined> {
+    const response = await transport.send(readManifest("GET", repository, reference));
+    if (response.statusCode === 404) return absent(response);
+    const bytes = await bytesOf(await accepted(response, 200, reference), MANIFEST_MAX_BYTES);
+    const digest = digestOf(bytes);
+    if (reference.startsWith("sha256:") && reference !== digest) throw damaged(reference);
+    // Some manifests name no type of their own: the header decides.
+    const mediaType = String(response.headers["content-type"] ?? "")
+      .split(";", 1)[0]!
+      .trim();
+    return { mediaType, digest, bytes };
+  }
+
+  async function hasBlob(repository: string, digest: string): Promise<boolean> {
+    const response = await transport.send({ ...pull(repository), method: "HEAD", path: `blobs/${digest}` });
+    if (response.statusCode === 404) return (await absent(response)) ?? false;
+    await (await accepted(response, 200, digest)).body.dump();
+    return true;
+  }
+
+  async function blob(repository: string, digest: string): Promise<Uint8Array | undefined> {
+    const response = await transport.send({
+      ...pull(repository),
+      method: "GET",
+      path: `blobs/${digest}`,
+      follow: true,
+    });
+    if (response.statusCode === 404) return absent(response);
+    const bytes = await bytesOf(await accepted(response, 200, digest), BLOB_MAX_BYTES);
+    if (digestOf(bytes) !== digest) throw damaged(digest);
+    return bytes;
+  }
+
+  async function putBlob(repository: string, { digest, bytes }: { digest: string; bytes: Uint8Array }): Promise<void> {
+    if (await hasBlob(repository, digest)) return;
+    await uploadBlob(transport, repository, { digest, bytes });
+  }
+
+  return {
+    host: options.host,
+    manifest,
+    hasBlob,
+    blob,
+    putBlob,
+    async manifestDigest(repository, reference) {
+      const response = await transport.send(readManifest("HEAD", repository, reference));
+      if (response.statusCode === 404) return absent(response);
+      await (await accepted(response, 200, reference)).body.dump();
+      const digest = response.headers["docker-content-digest"];
+      return typeof digest === "string" ? digest : (await manifest(repository, reference))?.digest;
+    },
+    async putManifest(repository, reference, { mediaType, bytes }) {
+      const response = await transport.send({
+        repository,
+        scopes: [`repository:${repository}:pull,push`],
+        method: "PUT",
+        path: `manifests/${reference}`,
+        headers: { "content-type": mediaType },
+        body: bytes,
+      });
+      await (await accepted(response, 201, `${repository}:${reference}`)).body.dump();
+      return digestOf(bytes);
+    },
+    async deleteManifest(repository, digest) {
+      const scopes = [`repository:${repository}:pull,delete`];
+      const response = await transport.send({ repository, scopes, method: "DELETE", path: `manifests/${digest}` });
+      if (response.statusCode === 404) return absent(response);
+      await (await accepted(response, 202, digest)).body.dump();
+    },
+    async mountBlob({ digest, from, to }) {
+      if (from === to || (await hasBlob(to, digest))) return "mounted";
+      const response = await transport.send({
+        repository: to,
+        scopes: [`repository:${to}:pull,push`, `repository:${from}:pull`],
+        method: "POST",
+        path: `blobs/uploads/?mount=${encodeURIComponent(digest)}&from=${encodeURIComponent(from)}`,
+      });
+      await response.body.dump();
+      if (response.statusCode === 201) return "mounted";
+      const bytes = await blob(from, digest);
+      if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${from}@${digest} is not in the registry any more`);
+      await uploadBlob(transport, to, { digest, bytes });
+      return "copied";
+    },
+    async tags(repository) {
+      const response = await transport.send({ ...pull(repository), method: "GET", path: "tags/list" });
+      if (response.statusCode === 404) return (await absent(response)) ?? [];
+      const bytes = await bytesOf(await accepted(response, 200, repository), MANIFEST_MAX_BYTES);
+      return (JSON.parse(Buffer.from(bytes).toString("utf8")) as { tags?: string[] | null }).tags ?? [];
+    },
+    close: () => transport.close(),
+  };
+}
+
+function pull(repository: string): Pick<RegistryRequest, "repository" | "scopes"> {
+  return { repository, scopes: [`repository:${repository}:pull`] };
+}
+
+function readManifest(method: "GET" | "HEAD", repository: string, reference: string): RegistryRequest {
+  // Debian's registry answers 404 to whoever does not accept the type that it has.
+  return {
+    ...pull(repository),
+    method,
+    path: `manifests/${reference}`,
+    headers: { accept: MANIFEST_TYPES.join(", ") },
+  };
+}
+
+export type AcceptedResponse = Dispatcher.ResponseData;
+
+/** @throws RegistryError for any other status */
+export async function accepted(
+  response: Dispatcher.ResponseData,
+  status: number,
+  what: string,
+): Promise<AcceptedResponse> {
+  if (response.statusCode === status) return response;
+  throw registryError(response.statusCode, await response.body.text(), what);
+}
+
+async function absent({ body }: Dispatcher.ResponseData): Promise<undefined> {
+  await body.dump();
+}
+
+async function bytesOf({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk as Uint8Array);
+    bytes += (chunk as Uint8Array).byteLength;
+    if (bytes > maxBytes)
+      throw new RegistryError(0, "SIZE_INVALID", `the registry's answer is larger than ${maxBytes} bytes`);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** `sha256:<hex>` of the bytes. */
+export function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+function damaged(digest: string): RegistryError {
+  return new RegistryError(0, "DIGEST_INVALID", `the registry gave other bytes than those of ${digest}`);
+}

@@ -1,0 +1,133 @@
+import { Agent, type Dispatcher, request as send } from "undici";
+import type { TimerClock } from "../controller/clock.ts";
+import { messageOf } from "../errors/index.ts";
+import { createAuthorizer, type Scopes } from "./authorizer.ts";
+import type { RegistryCredentials } from "./docker-config.ts";
+import { RegistryError } from "./registry-error.ts";
+
+export interface RegistryOptions {
+  /** `registry.example.org:5000`; `docker.io` is Docker Hub. */
+  readonly host: string;
+  readonly credentials?: RegistryCredentials;
+  /** Without TLS: for registries inside a cluster or on this machine. Default false. */
+  readonly plainHttp?: boolean;
+  /** Certificates to trust beside the system's, in PEM form. */
+  readonly ca?: string;
+  readonly clock: TimerClock;
+  /** Requests at the same time; default 16. */
+  readonly concurrency?: number;
+  /** Tries of what a busy or broken server did not answer; default 4. */
+  readonly tries?: number;
+}
+
+export interface RegistryRequest {
+  readonly repository: string;
+  readonly scopes: Scopes;
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below `/v2/<repository>/`, or a whole address that the registry gave as the place of an upload. */
+  readonly path: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** Redirects are followed, without credentials once they leave the host. Default false. */
+  readonly follow?: boolean;
+  /** Default true; false for what must not be sent twice by itself. */
+  readonly retry?: boolean;
+}
+
+export interface Transport {
+  readonly origin: string;
+  send(request: RegistryRequest): Promise<Dispatcher.ResponseData>;
+  close(): Promise<void>;
+}
+
+const DOCKER_HUB_HOST = "registry-1.docker.io";
+const BACK_OFF_MS = 250;
+const RETRY_AFTER_MAX_MS = 60_000;
+const REDIRECTS_MAX = 3;
+const AGAIN = [408, 429, 500, 502, 503, 504];
+
+export function openTransport(options: RegistryOptions): Transport {
+  const { host, credentials, plainHttp = false, ca, clock, concurrency = 16, tries = 4 } = options;
+  const origin = `${plainHttp ? "http" : "https"}://${host === "docker.io" ? DOCKER_HUB_HOST : host}`;
+  const dispatcher = new Agent({
+    connections: concurrency,
+    connect: { timeout: 10_000, ...(ca === undefined ? {} : { ca }) },
+    headersTimeout: 60_000,
+    bodyTimeout: 60_000,
+  });
+  const authorizer = createAuthorizer({ credentials, dispatcher, clock, isPlain: plainHttp });
+
+  async function once(request: RegistryRequest): Promise<Dispatcher.ResponseData> {
+    const url = addressOf(origin, request);
+    const first = await exchange(url, request, authorizer.headers(request.scopes));
+    if (first.statusCode !== 401 || url.origin !== origin) return first;
+    const challenge = first.headers["www-authenticate"];
+    if (!(await authorizer.answer(challenge, request.scopes))) return first;
+    await first.body.dump();
+    return exchange(url, request, authorizer.headers(request.scopes));
+  }
+
+  async function exchange(
+    url: URL,
+    { method, headers = {}, body, follow = false }: RegistryRequest,
+    authorization: Record<string, string>,
+  ): Promise<Dispatcher.ResponseData> {
+    let at = url;
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await send(at, {
+        method,
+        dispatcher,
+        // Where the blobs of a registry lie is another host's business: it gets no credentials of this one.
+        headers: { "user-agent": "sless", ...headers, ...(at.origin === origin ? authorization : {}) },
+        ...(body === undefined ? {} : { body }),
+      });
+      const { location } = response.headers;
+      if (!follow || ![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== "string")
+        return response;
+      await response.body.dump();
+      const next = new URL(location, at);
+      if (redirects >= REDIRECTS_MAX || (!plainHttp && next.protocol !== "https:"))
+        throw new RegistryError(0, "", `the registry redirects to ${next.origin}, where it is not followed`);
+      at = next;
+    }
+  }
+
+  async function sendPatiently(request: RegistryRequest): Promise<Dispatcher.ResponseData> {
+    for (let tried = 1; ; tried += 1) {
+      const isLast = tried >= tries || request.retry === false;
+      try {
+        const response = await once(request);
+        if (isLast || !AGAIN.includes(response.statusCode)) return response;
+        await response.body.dump();
+        await pause(waitMs(response, tried), clock);
+      } catch (error) {
+        if (error instanceof RegistryError && error.status !== 0) throw error;
+        if (isLast) throw unanswered(host, error);
+        await pause(BACK_OFF_MS * 2 ** (tried - 1), clock);
+      }
+    }
+  }
+  return { origin, send: sendPatiently, close: () => dispatcher.close() };
+}
+
+function addressOf(origin: string, { repository, path }: RegistryRequest): URL {
+  return path instanceof URL ? path : new URL(`${origin}/v2/${repository}/${path}`);
+}
+
+/** `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), else a growing time. */
+function waitMs({ headers }: Dispatcher.ResponseData, tried: number): number {
+  const after = headers["retry-after"];
+  if (typeof after !== "string") return BACK_OFF_MS * 2 ** (tried - 1);
+  const seconds = Number(after);
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(after) - Date.now();
+  return Math.min(Math.max(ms || 0, 0), RETRY_AFTER_MAX_MS);
+}
+
+function unanswered(host: string, error: unknown): RegistryError {
+  if (error instanceof RegistryError) return error;
+  return new RegistryError(0, "", `registry ${host} did not answer: ${messageOf(error)}`, { cause: error });
+}
+
+function pause(ms: number, clock: TimerClock): Promise<void> {
+  return new Promise((resolve) => void clock.setTimer(ms, resolve));
+}

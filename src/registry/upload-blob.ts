@@ -1,0 +1,113 @@
+import type { Dispatcher } from "undici";
+import { isRegistryError, RegistryError, registryError } from "./registry-error.ts";
+import type { RegistryRequest, Transport } from "./transport.ts";
+
+export interface Blob {
+  /** `sha256:<hex>` of the bytes. */
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+}
+
+const STARTS_MAX = 3;
+const RESUMES_MAX = 5;
+
+/**
+ * Uploads a blob with one POST and one PUT (OCI distribution 1.1, "pushing a blob monolithically"). A connection that
+ * breaks is gone on with where the registry got to; an upload that it has lost begins anew.
+ *
+ * @throws RegistryError
+ */
+export async function uploadBlob(transport: Transport, repository: string, blob: Blob): Promise<void> {
+  for (let starts = 1; ; starts += 1) {
+    try {
+      const place = await begin(transport, repository);
+      await send(transport, repository, blob, place);
+      return;
+    } catch (error) {
+      const isLost = isRegistryError(error, 0, 404, 416, 500, 502, 503, 504);
+      if (!isLost || starts >= STARTS_MAX) throw error;
+    }
+  }
+}
+
+function push(repository: string): Pick<RegistryRequest, "repository" | "scopes"> {
+  return { repository, scopes: [`repository:${repository}:pull,push`] };
+}
+
+async function begin(transport: Transport, repository: string): Promise<URL> {
+  const response = await transport.send({ ...push(repository), method: "POST", path: "blobs/uploads/" });
+  // Some registries take a single POST as all; without a digest none does.
+  await expectStatus(response, [202], `an upload to ${repository}`);
+  return placeOf(response, transport);
+}
+
+async function send(transport: Transport, repository: string, { digest, bytes }: Blob, first: URL): Promise<void> {
+  let place = first;
+  let from = 0;
+  for (let resumes = 0; ; resumes += 1) {
+    const isResumed = from > 0;
+    if (isResumed) place = await patch(transport, repository, place, bytes.subarray(from), from);
+    try {
+      const response = await transport.send({
+        ...push(repository),
+        method: "PUT",
+        path: withDigest(place, digest),
+        headers: { "content-type": "application/octet-stream" },
+        body: isResumed ? new Uint8Array() : bytes,
+        retry: false,
+      });
+      await expectStatus(response, [201], `${repository}@${digest}`);
+      return;
+    } catch (error) {
+      if (!isRegistryError(error, 0) || resumes >= RESUMES_MAX) throw error;
+      const reached = await progress(transport, repository, place);
+      from = reached.bytes;
+      place = reached.place;
+    }
+  }
+}
+
+/** Sends what is missing of an upload. */
+async function patch(transport: Transport, repository: string, place: URL, rest: Uint8Array, from: number) {
+  const response = await transport.send({
+    ...push(repository),
+    method: "PATCH",
+    path: place,
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-range": `${from}-${from + rest.byteLength - 1}`,
+    },
+    body: rest,
+    retry: false,
+  });
+  await expectStatus(response, [202], `the rest of an upload to ${repository}`);
+  return placeOf(response, transport);
+}
+
+/** How many bytes of an upload the registry has. */
+async function progress(transport: Transport, repository: string, place: URL): Promise<{ bytes: number; place: URL }> {
+  const response = await transport.send({ ...push(repository), method: "GET", path: place });
+  await expectStatus(response, [204], `the state of an upload to ${repository}`);
+  const last = /^(?:bytes=)?0-(\d+)$/.exec(String(response.headers.range ?? ""))?.[1];
+  // "0-0" is said of nothing and of one byte alike: begin with the first.
+  const bytes = last === undefined || last === "0" ? 0 : Number(last) + 1;
+  return { bytes, place: response.headers.location === undefined ? place : placeOf(response, transport) };
+}
+
+/** @throws RegistryError when the registry names no place on its own host: what is secret would go elsewhere */
+function placeOf({ headers: { location } }: Dispatcher.ResponseData, { origin }: Transport): URL {
+  if (typeof location !== "string" || !URL.canParse(location, origin))
+    throw new RegistryError(0, "", "the registry named no place for an upload");
+  return new URL(location, origin);
+}
+
+function withDigest(place: URL, digest: string): URL {
+  const url = new URL(place);
+  url.searchParams.set("digest", digest);
+  return url;
+}
+
+async function expectStatus({ statusCode, body }: Dispatcher.ResponseData, wanted: number[], what: string) {
+  if (!wanted.includes(statusCode)) throw registryError(statusCode, await body.text(), what);
+  await body.dump();
+}
