@@ -16,8 +16,10 @@ export function generatedFiles(): Record<string, string> {
       title: kind,
       ...plainSchema(kind),
     });
-    files[`crds/${plural}.yaml`] =
-      HEADER + stringify(customResourceDefinition(kind), { lineWidth: 0, aliasDuplicateObjects: false });
+    const crd = HEADER + stringify(customResourceDefinition(kind), { lineWidth: 0, aliasDuplicateObjects: false });
+    files[`crds/${plural}.yaml`] = crd;
+    // Helm reads no file outside its chart.
+    files[`deploy/chart/files/crds/${plural}.yaml`] = crd;
   }
   files["docs/errors.md"] = errorsPage();
   files["docs/repository-format.md"] = repositoryFormat();

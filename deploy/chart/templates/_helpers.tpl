@@ -1,0 +1,55 @@
+{{- /* Names are fixed: custom resources and controllers exist once per cluster, and so does a release of sless. */ -}}
+
+{{- define "sless.labels" -}}
+app.kubernetes.io/name: sless
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: sless
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{- /* Component label of the pods that hold a role; in mode all one Deployment is all of them. */ -}}
+{{- define "sless.component" -}}
+{{- if eq .root.Values.mode "all" }}gateway{{ else }}{{ .role }}{{ end }}
+{{- end }}
+
+{{- define "sless.selector" -}}
+app.kubernetes.io/name: sless
+app.kubernetes.io/component: {{ include "sless.component" . }}
+{{- end }}
+
+{{- define "sless.image" -}}
+{{- with .Values.image }}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{- define "sless.serviceAccount" -}}
+{{- if eq .root.Values.mode "all" }}sless{{ else }}sless-{{ .role }}{{ end }}
+{{- end }}
+
+{{- /* The volume of the sources is shared by several pods. */ -}}
+{{- define "sless.objectsShared" -}}
+{{- if or (eq .Values.mode "roles") (gt (int .Values.all.replicas) 1) }}true{{ end }}
+{{- end }}
+
+{{- define "sless.checkValues" -}}
+{{- $p := .Values.objects.persistence }}
+{{- if include "sless.objectsShared" . }}
+{{- if eq $p.type "emptyDir" }}
+{{- fail "objects.persistence.type emptyDir is one pod's own, and controller and api share the sources of functions: use mode all with one replica, or a claim with accessMode ReadWriteMany" }}
+{{- else if and (eq $p.type "claim") (not $p.existingClaim) (ne $p.accessMode "ReadWriteMany") }}
+{{- fail "controller and api share the sources of functions: set objects.persistence.accessMode ReadWriteMany (or existingClaim), or use mode all with one replica" }}
+{{- end }}
+{{- end }}
+{{- if and (eq $p.type "hostPath") (not $p.hostPath) }}
+{{- fail "objects.persistence.hostPath names no folder" }}
+{{- end }}
+{{- if and .Values.ingress.enabled (not .Values.externalURL) }}
+{{- fail "ingress.enabled needs externalURL: its host and path are what is routed" }}
+{{- end }}
+{{- if and .Values.externalURL .Values.triggerIngress.host }}
+{{- fail "externalURL and triggerIngress.host exclude each other: with the former the path tells the function, with the latter the host" }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,197 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { manifestFiles } from "../../scripts/manifest-files.ts";
+import { readClusterSettings } from "../../src/config/index.ts";
+import type { ApiObject } from "../../src/kubernetes/index.ts";
+import { CHART, helm, renderChart } from "../support/helm.ts";
+import { describeWithServers } from "../support/kubernetes/index.ts";
+import { SHARED_CLAIM, VALUE_SETS } from "./value-sets.ts";
+
+interface SchemaNode {
+  description?: string;
+  type?: string;
+  additionalProperties?: unknown;
+  properties?: Record<string, SchemaNode>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read what they asked for
+type Rendered = ApiObject & Record<string, any>;
+const find = (objects: readonly ApiObject[], kind: string, name: string) =>
+  objects.find((object) => object.kind === kind && object.metadata.name === name) as Rendered;
+const environmentOf = (objects: readonly ApiObject[]) => ({
+  ...(find(objects, "ConfigMap", "sless-settings").data as Record<string, string>),
+  KUBERNETES_SERVICE_HOST: "10.96.0.1",
+});
+
+describeWithServers("the chart", () => {
+  it("passes helm lint", async () => {
+    expect(await helm(["lint", "--strict", CHART])).toContain("1 chart(s) linted, 0 chart(s) failed");
+  });
+
+  it("has the version of sless", async () => {
+    const { version } = JSON.parse(await readFile(join(CHART, "../../package.json"), "utf8"));
+    expect(parse(await readFile(join(CHART, "Chart.yaml"), "utf8"))).toMatchObject({ version, appVersion: version });
+  });
+
+  it("renders to the manifests that are committed", async () => {
+    const wanted = await manifestFiles();
+    const folder = join(CHART, "../manifests");
+    for (const [name, text] of Object.entries(wanted))
+      expect(await readFile(join(folder, name), "utf8"), `run \`npm run generate:manifests\` for ${name}`).toBe(text);
+  });
+
+  it.each(
+    Object.entries({
+      "a mode that is none": { mode: "cluster" },
+      "a value that does not exist": { replicas: 3 },
+      "a value of a role that does not exist": { gateway: { replica: 3 } },
+      "replicas that are no number": { gateway: { replicas: "three" } },
+      "no replicas at all": { gateway: { replicas: 0 } },
+      "an address without a scheme": { externalURL: "sless.example.org" },
+      "a digest that is cut off": { image: { digest: "sha256:abc" } },
+      "a registry with a scheme": { registry: { host: "https://registry.example.org" } },
+      "memory in a unit that is none": { api: { resources: { limits: { memory: "512MB" } } } },
+      "a network that is a name": { tenants: { egress: { denied: ["example.org"] } } },
+      "a limit without a type": { tenants: { limits: [{ default: { cpu: "1" } }] } },
+      "a log level that is none": { log: { level: "loud" } },
+      "a pull secret as a mere name": { image: { pullSecrets: ["registry"] } },
+    }),
+  )("refuses %s", async (_name, values) => {
+    await expect(renderChart(values)).rejects.toThrow("values don't meet the specifications of the schema");
+  });
+
+  it.each(
+    Object.entries({
+      "sources on a volume of one node with roles apart": [{ mode: "roles" }, "ReadWriteMany"],
+      "sources in the pod with several replicas": [
+        { all: { replicas: 2 }, objects: { persistence: { type: "emptyDir" } } },
+        "a claim with accessMode ReadWriteMany",
+      ],
+      "a folder of the node without a name": [
+        { objects: { persistence: { type: "hostPath" } } },
+        "hostPath names no folder",
+      ],
+      "an Ingress without a host": [{ ingress: { enabled: true } }, "needs externalURL"],
+      "two ways to name a function": [
+        { externalURL: "https://a.example.org", triggerIngress: { host: "fn.example.org" } },
+        "exclude each other",
+      ],
+    }),
+  )("refuses %s and says what to do", async (_name, [values, message]) => {
+    await expect(renderChart(values as object)).rejects.toThrow(message as string);
+  });
+
+  it("describes every value, knows no other, and has a default for each", async () => {
+    const schema: SchemaNode = JSON.parse(await readFile(join(CHART, "values.schema.json"), "utf8"));
+    const defaults = parse(await readFile(join(CHART, "values.yaml"), "utf8"));
+    const missing: string[] = [];
+    function walk(path: string, node: SchemaNode, value: unknown): void {
+      if (!node.description) missing.push(`${path}: no description`);
+      if (!node.properties) return;
+      if (node.additionalProperties !== false) missing.push(`${path}: is open`);
+      for (const [name, child] of Object.entries(node.properties)) {
+        if (name === "global") continue;
+        const inner = (value as Record<string, unknown>)[name];
+        if (inner === undefined) missing.push(`${path}.${name}: no default`);
+        else walk(`${path}.${name}`, child, inner);
+      }
+    }
+    walk("", schema, defaults);
+    expect(missing).toEqual([]);
+  });
+
+  it.each(Object.entries(VALUE_SETS))("gives processes settings that they take: %s", async (_name, values) => {
+    const objects = await renderChart(values);
+    expect(() => readClusterSettings(environmentOf(objects))).not.toThrow();
+  });
+
+  it("hands its values on as settings", async () => {
+    const objects = await renderChart({
+      externalURL: "https://sless.example.org/a",
+      registry: { host: "registry.example.org/team", secret: "registry" },
+      tenants: { egress: { denied: ["203.0.113.0/24"], allowed: ["10.1.0.0/16", "10.2.0.0/16"] } },
+      kubeAPI: { qps: 7, burst: 8 },
+    });
+    expect(readClusterSettings(environmentOf(objects))).toMatchObject({
+      externalUrl: "https://sless.example.org/a",
+      registry: { host: "registry.example.org/team", secret: "registry" },
+      tenant: {
+        quota: { pods: "100", "requests.cpu": "20" },
+        limits: [{ type: "Container" }],
+        egressDenied: ["203.0.113.0/24"],
+        egressAllowed: ["10.1.0.0/16", "10.2.0.0/16"],
+      },
+      api: { perSecond: 7, burst: 8 },
+      gateway: { url: "http://sless-gateway.sless.svc:9091", callers: ["system:serviceaccount:sless:sless"] },
+    });
+  });
+
+  it("lets only its own accounts into the gateway's internal port", async () => {
+    const objects = await renderChart({ mode: "roles", ...SHARED_CLAIM }, "functions");
+    const accounts = objects.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata.name);
+    expect(accounts.sort()).toEqual(["sless-api", "sless-controller", "sless-gateway"]);
+    expect(readClusterSettings(environmentOf(objects)).gateway.callers).toEqual([
+      "system:serviceaccount:functions:sless-controller",
+      "system:serviceaccount:functions:sless-api",
+    ]);
+  });
+
+  it("keeps CRDs and sources when it is uninstalled", async () => {
+    const kept = (await renderChart()).filter(
+      (object) => object.metadata.annotations?.["helm.sh/resource-policy"] === "keep",
+    );
+    expect(kept.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual([
+      "CustomResourceDefinition functionjobs.sless.kube5s.ru",
+      "CustomResourceDefinition functions.sless.kube5s.ru",
+      "CustomResourceDefinition repositories.sless.kube5s.ru",
+      "CustomResourceDefinition services.sless.kube5s.ru",
+      "CustomResourceDefinition triggers.sless.kube5s.ru",
+      "PersistentVolumeClaim sless-objects",
+    ]);
+  });
+
+  it("installs no CRD where somebody else does", async () => {
+    const objects = await renderChart({ crds: { install: false } });
+    expect(objects.filter(({ kind }) => kind === "CustomResourceDefinition")).toEqual([]);
+  });
+
+  it.each(["all", "roles"])("marks the pods that may reach functions as gateway: mode %s", async (mode) => {
+    const objects = (await renderChart({ mode, ...SHARED_CLAIM })) as Rendered[];
+    const gateways = objects.filter(
+      ({ kind, spec }) =>
+        kind === "Deployment" && spec.template.metadata.labels["app.kubernetes.io/component"] === "gateway",
+    );
+    expect(gateways.map(({ metadata }) => metadata.name)).toEqual([mode === "all" ? "sless" : "sless-gateway"]);
+    expect(gateways[0]!.spec.template.metadata.labels).toMatchObject({ "app.kubernetes.io/name": "sless" });
+  });
+
+  it("starts pods anew when a setting changes, and not otherwise", async () => {
+    const sum = async (values: object) =>
+      find(await renderChart(values), "Deployment", "sless").spec.template.metadata.annotations["checksum/settings"];
+    expect(await sum({})).toBe(await sum({ all: { nodeSelector: { a: "b" } } }));
+    expect(await sum({})).not.toBe(await sum({ log: { level: "debug" } }));
+  });
+
+  it("pulls by digest where one is given", async () => {
+    const digest = `sha256:${"a".repeat(64)}`;
+    const objects = await renderChart({ image: { repository: "registry.example.org/sless", tag: "1.2.3", digest } });
+    expect(find(objects, "Deployment", "sless").spec.template.spec.containers[0].image).toBe(
+      `registry.example.org/sless@${digest}`,
+    );
+  });
+
+  it("routes the path of the external address and nothing beside it", async () => {
+    const objects = await renderChart({
+      externalURL: "https://example.org/sless/",
+      ingress: { enabled: true, className: "nginx", tlsSecret: "tls" },
+    });
+    const [rule] = find(objects, "Ingress", "sless").spec.rules;
+    expect(rule.host).toBe("example.org");
+    expect(rule.http.paths.map((path: Rendered) => [path.path, path.backend.service.name])).toEqual([
+      ["/sless/fn", "sless-gateway"],
+      ["/sless/", "sless-api"],
+    ]);
+  });
+});
