@@ -37,6 +37,13 @@ export const ERRORS = {
     happened: "{what} is being deleted.",
     remedy: "Send it again once it is gone; `sless get` shows what is left.",
   },
+  namespace_not_ours: {
+    status: 409,
+    consequence: "waiting",
+    happened: "Namespace {namespace} exists and was not made by sless, so nothing is run there.",
+    remedy:
+      "Remove it, or, if sless may have it, run `kubectl label namespace {namespace} app.kubernetes.io/managed-by=sless sless.kube5s.ru/tenant={tenant}`.",
+  },
   owned_by_repository: {
     status: 409,
     consequence: "stalled",

@@ -1,0 +1,70 @@
+import { contains, type Network, networkText, outermost, parseNetwork } from "./network.ts";
+
+/** An ipBlock of a NetworkPolicy. */
+export interface IpBlock {
+  readonly cidr: string;
+  readonly except?: readonly string[];
+}
+
+export interface EgressSettings {
+  /** Networks that functions may not reach, besides those that are never public. */
+  readonly denied: readonly string[];
+  /** Networks within the private ranges that functions may reach. */
+  readonly allowed: readonly string[];
+  /** Addresses of the API server: never reached, whatever is allowed. */
+  readonly apiServer: readonly string[];
+}
+
+/** Behind this prefix a NAT64 reaches the whole of IPv4 (RFC 6052). */
+const NAT64 = "64:ff9b::/96";
+/** All of IPv4, the public part of IPv6 (RFC 4291 §2.4), and IPv4 through a NAT64. */
+const INTERNET = ["0.0.0.0/0", "2000::/3", NAT64];
+
+/** Private, shared (CGNAT), loopback, benchmarking, multicast and reserved ranges, and "this host" (RFC 6890). */
+const NOT_PUBLIC = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/3",
+];
+/** Here a cloud tells its secrets to whoever asks: nothing allows it. */
+const METADATA = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128"];
+
+/**
+ * Where functions may go: the internet, without what is not public, and the networks that the settings allow. Pure.
+ *
+ * A network that is allowed and denied by the settings is denied; link-local addresses (the metadata of clouds) and the
+ * API server always are.
+ */
+export function egressBlocks({ denied, allowed, apiServer }: EgressSettings): IpBlock[] {
+  const never = withNat64(parsed([...METADATA, ...apiServer, ...denied]));
+  const notPublic = withNat64(parsed(NOT_PUBLIC));
+  const internet = parsed(INTERNET).map((all) => block(all, [...notPublic, ...never]));
+  const more = outermost(parsed(allowed)).map((network) => block(network, never));
+  return [...internet, ...more].filter((each) => each !== undefined);
+}
+
+function parsed(networks: readonly string[]): Network[] {
+  return networks.map(parseNetwork).filter((network) => network !== undefined);
+}
+
+/** The IPv4 networks among them also as a NAT64 reaches them. */
+function withNat64(networks: readonly Network[]): Network[] {
+  const base = parseNetwork(NAT64)!.first;
+  const translated = networks
+    .filter(({ version }) => version === 4)
+    .map(({ first, bits }): Network => ({ version: 6, first: base | first, bits: bits + 96 }));
+  return [...networks, ...translated];
+}
+
+/** Undefined when nothing of the network is left. */
+function block(network: Network, never: readonly Network[]): IpBlock | undefined {
+  if (never.some((other) => contains(other, network))) return undefined;
+  const except = outermost(never.filter((other) => contains(network, other)));
+  return { cidr: networkText(network), ...(except.length > 0 && { except: except.map(networkText) }) };
+}

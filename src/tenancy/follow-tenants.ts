@@ -1,0 +1,132 @@
+import { TENANT_LABEL } from "../apis/index.ts";
+import { type ControllerLog, type Next, startController, type TimerClock } from "../controller/index.ts";
+import { messageOf } from "../errors/index.ts";
+import { API_RESOURCES, type ApiObject, type KubernetesClient, watchResource } from "../kubernetes/index.ts";
+import { API_SERVER_SLICES, type EndpointSlice, readApiServerAddresses } from "./api-server-addresses.ts";
+import { createTenancy, type Tenancy } from "./create-tenancy.ts";
+import { isAsWanted } from "./is-as-wanted.ts";
+import type { TenancySettings } from "./tenancy-settings.ts";
+import { type TenantWatches, watchTenants } from "./tenant-watches.ts";
+import { removeObject } from "./tenant-writes.ts";
+import { deployNamespace, policiesOf } from "./wanted-objects.ts";
+
+export interface FollowTenantsOptions {
+  readonly client: KubernetesClient;
+  readonly settings: TenancySettings;
+  readonly clock: TimerClock;
+  readonly log: ControllerLog;
+}
+
+/** Tenancy of the controller: it knows from watches what is as it should be, and corrects the rest at once. */
+export interface FollowedTenants {
+  /** As of `Tenancy`; costs no request where all is as wanted. */
+  ensureDeployNamespace(namespace: string): Promise<void>;
+  /** Resolves when nothing is to be corrected. */
+  idle(): Promise<void>;
+  stop(timeoutMs?: number): Promise<void>;
+}
+
+const CONCURRENCY = 4;
+
+interface State {
+  readonly client: KubernetesClient;
+  readonly settings: TenancySettings;
+  readonly watches: TenantWatches;
+  readonly tenancy: Tenancy;
+  /** Addresses of the API server. */
+  readonly apiServer: () => readonly string[];
+}
+
+/**
+ * Follows what sless made for tenants: policies that are edited or deleted behind its back are put back, changed
+ * settings and addresses of the API server reach every tenant. Rights of users are not its business: what an operator
+ * takes from them stays taken until the user's namespace is ensured again.
+ *
+ * @throws SlessError, ApiError when the first look fails
+ */
+export async function followTenants(options: FollowTenantsOptions): Promise<FollowedTenants> {
+  const { client, settings, clock, log } = options;
+  const watching = new AbortController();
+  const watches = watchTenants(client, options);
+  const apiServer = await followApiServer(options, watching.signal);
+  await watches.start(watching.signal);
+  const tenancy = createTenancy({ client, settings, apiServer: apiServer.addresses });
+  const state: State = { client, settings, watches, tenancy, apiServer: apiServer.addresses };
+  const reconcile = (tenant: string) => correct(tenant, state);
+  const controller = startController({ name: "tenant", concurrency: CONCURRENCY, clock, log, reconcile });
+  const look = ({ metadata }: ApiObject) => {
+    const tenant = metadata.labels?.[TENANT_LABEL];
+    if (tenant !== undefined) controller.enqueue(tenant);
+  };
+  const lookAtAll = () => {
+    for (const namespace of watches.namespaces()) look(namespace);
+  };
+  const stopListening = watches.onChange(look);
+  apiServer.onChange(lookAtAll);
+  lookAtAll();
+  return {
+    ensureDeployNamespace: (namespace) => ensure(namespace, state),
+    idle: () => controller.idle(),
+    async stop(timeoutMs) {
+      stopListening();
+      watching.abort();
+      await controller.stop(timeoutMs);
+    },
+  };
+}
+
+function wantedOf(tenant: string, { settings, apiServer }: State) {
+  return [deployNamespace(tenant), ...policiesOf(tenant, settings, apiServer())];
+}
+
+async function ensure(tenant: string, state: State): Promise<void> {
+  const { watches, tenancy } = state;
+  if (wantedOf(tenant, state).every((wanted) => isAsWanted(wanted, watches.liveOf(wanted)))) return;
+  for (const object of await tenancy.ensureDeployNamespace(tenant)) watches.observe(object);
+}
+
+async function correct(tenant: string, state: State): Promise<Next> {
+  const { client, watches } = state;
+  const namespace = watches.liveOf(deployNamespace(tenant));
+  // One that is gone is made anew when something is to run there.
+  if (!namespace || namespace.metadata.deletionTimestamp) return { kind: "done" };
+  await ensure(tenant, state);
+  for (const { resource, live } of watches.unwantedOf(tenant, wantedOf(tenant, state)))
+    await removeObject(client, { resource }, live);
+  return { kind: "done" };
+}
+
+interface ApiServerAddresses {
+  /** As they are known last. */
+  addresses(): readonly string[];
+  /** Hears that they are others. */
+  onChange(listener: () => void): void;
+}
+
+async function followApiServer(
+  { client, clock, log }: FollowTenantsOptions,
+  signal: AbortSignal,
+): Promise<ApiServerAddresses> {
+  const slices = watchResource<EndpointSlice>(client, API_RESOURCES.EndpointSlice, {
+    ...API_SERVER_SLICES,
+    clock,
+    log,
+  });
+  await slices.start(signal);
+  let known = await readApiServerAddresses(client);
+  const readAgain = async (changed: () => void) => {
+    const addresses = await readApiServerAddresses(client);
+    if (addresses.join() === known.join()) return;
+    known = addresses;
+    changed();
+  };
+  return {
+    addresses: () => known,
+    onChange: (listener) =>
+      void slices.onChange(() => {
+        readAgain(listener).catch((error: unknown) =>
+          log.warn({ err: messageOf(error) }, "addresses of the API server are not known"),
+        );
+      }),
+  };
+}

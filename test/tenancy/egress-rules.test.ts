@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import { type EgressSettings, egressBlocks } from "../../src/tenancy/egress-rules.ts";
+import { contains, parseNetwork } from "../../src/tenancy/network.ts";
+
+function reaches(settings: Partial<EgressSettings>, address: string): boolean {
+  const inside = (text: string) => contains(parseNetwork(text)!, parseNetwork(address)!);
+  return egressBlocks({ denied: [], allowed: [], apiServer: [], ...settings }).some(
+    ({ cidr, except = [] }) => inside(cidr) && !except.some(inside),
+  );
+}
+
+const cases: [string, Partial<EgressSettings>, string, boolean][] = [
+  ["the internet is reached", {}, "93.184.216.34", true],
+  ["the internet is reached by IPv6", {}, "2606:2800:220:1::1", true],
+  ["the internet is reached through a NAT64", {}, "64:ff9b::93.184.216.34", true],
+  ["private addresses are not", {}, "10.1.2.3", false],
+  ["private addresses are not (172)", {}, "172.31.255.255", false],
+  ["what is next to private addresses is", {}, "172.32.0.1", true],
+  ["private addresses are not (192)", {}, "192.168.0.1", false],
+  ["private addresses are not, through a NAT64 either", {}, "64:ff9b::10.1.2.3", false],
+  ["site-local and other old ranges of IPv6 are not", {}, "fec0::1", false],
+  ["private addresses are not, as mapped IPv6 either", {}, "::ffff:10.1.2.3", false],
+  ["shared addresses of providers are not", {}, "100.64.0.10", false],
+  ["loopback is not", {}, "127.0.0.1", false],
+  ["loopback is not (IPv6)", {}, "::1", false],
+  ["unique local addresses are not", {}, "fd12::1", false],
+  ["multicast is not", {}, "239.1.1.1", false],
+  ["metadata is not", {}, "169.254.169.254", false],
+  ["metadata is not, whatever is allowed", { allowed: ["169.254.0.0/16", "0.0.0.0/0"] }, "169.254.169.254", false],
+  ["metadata is not (IPv6)", { allowed: ["fd00::/8", "fe80::/10"] }, "fd00:ec2::254", false],
+  ["an allowed private network is", { allowed: ["10.1.0.0/16"] }, "10.1.2.3", true],
+  ["the one beside it is not", { allowed: ["10.1.0.0/16"] }, "10.2.2.3", false],
+  ["a denied public network is not", { denied: ["93.184.216.0/24"] }, "93.184.216.34", false],
+  ["denied within allowed is not", { allowed: ["10.0.0.0/8"], denied: ["10.9.0.0/16"] }, "10.9.0.1", false],
+  ["allowed within denied is not", { allowed: ["10.9.0.0/16"], denied: ["10.0.0.0/8"] }, "10.9.0.1", false],
+  ["an API server with a public address is not", { apiServer: ["93.184.216.34"] }, "93.184.216.34", false],
+  [
+    "an API server within what is allowed is not",
+    { allowed: ["10.0.0.0/8"], apiServer: ["10.96.0.1"] },
+    "10.96.0.1",
+    false,
+  ],
+  [
+    "an API server that is allowed by itself is not",
+    { allowed: ["10.96.0.1"], apiServer: ["10.96.0.1"] },
+    "10.96.0.1",
+    false,
+  ],
+  ["an API server with IPv6 is not", { apiServer: ["2001:db8::1"] }, "2001:db8::1", false],
+];
+
+it.each(cases)("%s", (_name, settings, address, expected) => {
+  expect(reaches(settings, address)).toBe(expected);
+});
+
+it("every exception lies strictly within its block, as Kubernetes wants it", () => {
+  const settings = {
+    denied: ["0.0.0.0/1"],
+    allowed: ["10.0.0.0/8", "10.1.0.0/16", "fd00::/8"],
+    apiServer: ["10.96.0.1"],
+  };
+  for (const { cidr, except = [] } of egressBlocks(settings))
+    for (const inner of except) {
+      expect(contains(parseNetwork(cidr)!, parseNetwork(inner)!)).toBe(true);
+      expect(inner).not.toBe(cidr);
+    }
+});

@@ -1,0 +1,136 @@
+import { expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../src/controller/index.ts";
+import type { KubernetesClient } from "../../src/kubernetes/index.ts";
+import { followTenants, type TenancySettings } from "../../src/tenancy/index.ts";
+import { clusterClient } from "../support/cluster-store.ts";
+import { eventually } from "../support/eventually.ts";
+import { describeOnCluster } from "../support/kubernetes/index.ts";
+import { create, edit, freshName, type Kind, type Live, read, remove } from "./tenancy-world.ts";
+
+const SETTINGS: TenancySettings = { ownNamespace: "sless", quota: { pods: "20" } };
+const log = { debug: () => {}, warn: () => {}, error: () => {} };
+
+async function following(client: KubernetesClient, settings: Partial<TenancySettings> = {}) {
+  const tenants = await followTenants({ client, settings: { ...SETTINGS, ...settings }, clock: systemClock, log });
+  onTestFinished(() => tenants.stop());
+  return tenants;
+}
+
+function untilLive(
+  client: KubernetesClient,
+  [kind, name, namespace]: [Kind, string, string?],
+  holds: (live: Live | undefined) => boolean,
+) {
+  return eventually(`${kind} ${name}`, () => read(client, kind, name, namespace), holds);
+}
+
+describeOnCluster("tenants that are followed", (cluster) => {
+  it("what is edited or deleted is put back at once", async () => {
+    const client = clusterClient(cluster());
+    const tenants = await following(client);
+    const tenant = freshName();
+    await tenants.ensureDeployNamespace(tenant);
+    const namespace = `sless-fn-${tenant}`;
+    const at = { name: "sless", namespace };
+    const before = await read(client, "NetworkPolicy", "sless", namespace);
+
+    await edit(client, "NetworkPolicy", at, { spec: { egress: [{}], ingress: [{}] } });
+    await untilLive(
+      client,
+      ["NetworkPolicy", "sless", namespace],
+      (live) => live?.spec.ingress[0]?.ports?.length === 1,
+    );
+    expect((await read(client, "NetworkPolicy", "sless", namespace))?.spec).toEqual(before?.spec);
+
+    await remove(client, "NetworkPolicy", at);
+    await untilLive(client, ["NetworkPolicy", "sless", namespace], (live) => live !== undefined);
+
+    await edit(client, "NetworkPolicy", at, { metadata: { labels: { "app.kubernetes.io/managed-by": null } } });
+    await untilLive(
+      client,
+      ["NetworkPolicy", "sless", namespace],
+      (live) => live?.metadata.labels?.["app.kubernetes.io/managed-by"] === "sless",
+    );
+
+    await edit(client, "ResourceQuota", at, { spec: { hard: { pods: "2000" } } });
+    await untilLive(client, ["ResourceQuota", "sless", namespace], (live) => live?.spec.hard.pods === "20");
+
+    const enforce = "pod-security.kubernetes.io/enforce";
+    await edit(client, "Namespace", { name: namespace }, { metadata: { labels: { [enforce]: "privileged" } } });
+    await untilLive(client, ["Namespace", namespace], (live) => live?.metadata.labels?.[enforce] === "restricted");
+  });
+
+  it("a tenant that is as wanted costs no request, and a restart none either", async () => {
+    const client = clusterClient(cluster());
+    const first = await following(client);
+    const tenant = freshName();
+    await first.ensureDeployNamespace(tenant);
+    await first.idle();
+    const before = await read(client, "NetworkPolicy", "sless", `sless-fn-${tenant}`);
+    const sent = client.sent.requests;
+    await first.ensureDeployNamespace(tenant);
+    expect(client.sent.requests).toBe(sent);
+    await first.stop();
+    const second = await following(client);
+    await second.idle();
+    expect(await read(client, "NetworkPolicy", "sless", `sless-fn-${tenant}`)).toEqual(before);
+  });
+
+  it("changed settings reach the tenants that are there, and what is not wanted any more goes", async () => {
+    const client = clusterClient(cluster());
+    const first = await following(client);
+    const tenant = freshName();
+    await first.ensureDeployNamespace(tenant);
+    await first.stop();
+    const namespace = `sless-fn-${tenant}`;
+    await following(client, {
+      quota: undefined,
+      limits: [{ type: "Container", max: { cpu: "2" } }],
+      egressDenied: ["93.184.216.0/24"],
+    });
+    await untilLive(client, ["ResourceQuota", "sless", namespace], (live) => live === undefined);
+    await untilLive(client, ["LimitRange", "sless", namespace], (live) => live?.spec.limits[0].max.cpu === "2");
+    await untilLive(client, ["NetworkPolicy", "sless", namespace], (live) =>
+      JSON.stringify(live).includes("93.184.216.0/24"),
+    );
+  });
+
+  it("a new address of the API server is closed to tenants that are there", async () => {
+    const client = clusterClient(cluster());
+    const tenants = await following(client);
+    const tenant = freshName();
+    await tenants.ensureDeployNamespace(tenant);
+    const slice = {
+      name: freshName("kubernetes"),
+      namespace: "default",
+      labels: { "kubernetes.io/service-name": "kubernetes" },
+    };
+    await create(client, "EndpointSlice", slice, {
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["203.0.113.7"] }],
+      ports: [],
+    });
+    onTestFinished(() => remove(client, "EndpointSlice", slice));
+    await untilLive(client, ["NetworkPolicy", "sless", `sless-fn-${tenant}`], (live) =>
+      JSON.stringify(live).includes("203.0.113.7/32"),
+    );
+  });
+
+  it("a deploy namespace that goes is left alone until something is to run there again", async () => {
+    const client = clusterClient(cluster());
+    const tenants = await following(client);
+    const tenant = freshName();
+    await tenants.ensureDeployNamespace(tenant);
+    await remove(client, "Namespace", { name: `sless-fn-${tenant}` });
+    await eventually(
+      "it is gone",
+      () => read(client, "Namespace", `sless-fn-${tenant}`),
+      (seen) => seen === undefined,
+      30_000,
+    );
+    await tenants.idle();
+    expect(await read(client, "Namespace", `sless-fn-${tenant}`)).toBeUndefined();
+    await tenants.ensureDeployNamespace(tenant);
+    expect(await read(client, "NetworkPolicy", "sless", `sless-fn-${tenant}`)).toBeDefined();
+  });
+});
