@@ -41,14 +41,15 @@ export async function buildServer(name: ServerName, options: BuildOptions = {}):
   const program = join(folder, name);
   if (existsSync(program)) return program;
   await mkdir(folder, { recursive: true });
-  await withFileLock(join(cacheFolder(env), "lock"), async () => {
+  const build = async () => {
     if (existsSync(program)) return;
     say(`building ${name}, about ${recipe.minutes} min, once`);
     const started = performance.now();
     await compile(go, plan, `${program}.new`);
     await rename(`${program}.new`, program);
     say(`built ${name} in ${Math.round((performance.now() - started) / 1_000)} s`);
-  });
+  };
+  await withFileLock(join(cacheFolder(env), "lock"), build, () => say(`waiting for ${name}: another process builds`));
   return program;
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
-import { type ApiAnswer, describeOnCluster, type TestCluster } from "./index.ts";
+import { type ApiAnswer, describeOnCluster, refuseObjects, type TestCluster } from "./index.ts";
 
 const isDone = (answer: ApiAnswer) => answer.status < 300;
 
@@ -96,9 +96,10 @@ describeOnCluster("the test cluster", (cluster) => {
       { TEST_RESULT: '{"sum":3,"text":"a\\n: b"}' },
       { condition: "Complete", message: '{"sum":3,"text":"a\\n: b"}' },
     ],
+    ["fine", { TEST_RESULT: `${"x".repeat(5_000)}.` }, { condition: "Complete", message: `${"x".repeat(4_095)}.` }],
     ["failing", {}, { condition: "Failed", message: "failed" }],
     ["crashing", { TEST_RESULT: "no such table" }, { condition: "Failed", message: "no such table" }],
-  ])("ends a Job of the image %s and the variables %j", async (image, env, expected) => {
+  ])("ends a Job of the image %s with its message (%#)", async (image, env, expected) => {
     const namespace = await cluster().createNamespace();
     expect(await runJob(cluster(), namespace, `registry.test/${image}:1`, env as Record<string, string>)).toEqual(
       expected,
@@ -147,6 +148,24 @@ describeOnCluster("the test cluster", (cluster) => {
     await create(cluster(), functions, hello);
     const broken = { ...hello, metadata: { name: "broken" }, spec: { ...hello.spec, memoryMB: "much" } };
     expect((await cluster().request("POST", functions, { body: broken })).status).toBe(422);
+  });
+
+  it("refuses what an admission webhook of one's own refuses, in its namespace alone", async () => {
+    const [namespace, other] = [await cluster().createNamespace(), await cluster().createNamespace()];
+    const post = (where: string, name: string) =>
+      cluster().request("POST", `/api/v1/namespaces/${where}/secrets`, { body: { metadata: { name } } });
+    {
+      await using _webhook = await refuseObjects(cluster(), {
+        namespace,
+        apiGroup: "",
+        resource: "secrets",
+        because: ({ metadata }) => (metadata.name === "bad" ? "it is bad" : undefined),
+      });
+      const refused = await post(namespace, "bad");
+      expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining("it is bad") } });
+      expect([(await post(namespace, "good")).status, (await post(other, "bad")).status]).toEqual([201, 201]);
+    }
+    await eventually("the webhook is gone", () => post(namespace, "bad"), isDone);
   });
 
   it("tells the log of a pod and follows it until the pod is gone", async () => {

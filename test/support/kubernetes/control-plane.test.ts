@@ -13,6 +13,8 @@ async function firstLine(stream: Readable): Promise<string> {
   throw new Error("it ended without a word");
 }
 
+/** Kubernetes' own controllers look for a lost API server every half minute, at worst. */
+const RECOVERY_MS = 60_000;
 const API_ONLY = { controllers: false, crds: false };
 
 describeOnOwnControlPlane("a control plane of one's own", { ...API_ONLY, audit: true }, (controlPlane) => {
@@ -53,6 +55,34 @@ describeOnOwnControlPlane("a control plane of one's own", { ...API_ONLY, audit: 
       { verb: "get", user: "admin", resource: "configmaps", status: 404 },
     ]);
   });
+});
+
+describeOnOwnControlPlane("a control plane with controllers", { crds: false }, (controlPlane) => {
+  it(
+    "goes on where it was when its API server comes back",
+    async () => {
+      const namespace = await controlPlane().createNamespace();
+      await controlPlane().restartApiServer();
+      const job = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+      const template = {
+        spec: { restartPolicy: "Never", containers: [{ name: "main", image: "registry.test/job:1" }] },
+      };
+      await eventually(
+        "the namespace has an account for pods",
+        () => controlPlane().request("GET", `/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+        ({ status }) => status === 200,
+        RECOVERY_MS,
+      );
+      await controlPlane().request("POST", job, { body: { metadata: { name: "run" }, spec: { template } } });
+      await eventually(
+        "the job succeeds",
+        () => controlPlane().request("GET", `${job}/run`),
+        ({ body }) => body.status?.succeeded === 1,
+        RECOVERY_MS,
+      );
+    },
+    2 * RECOVERY_MS,
+  );
 });
 
 describeWithServers("a control plane whose process is killed", () => {

@@ -66,8 +66,11 @@ startTime: {{ $now | Quote }}`;
 
 const RUNNING = "running: {startedAt: {{ $now | Quote }}}";
 
+/** A kubelet keeps the end of a longer message. */
+const MESSAGE_BYTES = 4_096;
+
 function ended(phase: "Succeeded" | "Failed", exitCode: number, reason: string, message: string): string {
-  const state = `terminated: {exitCode: ${exitCode}, reason: ${reason}, message: {{ $message | Quote }}, startedAt: {{ $now | Quote }}, finishedAt: {{ $now | Quote }}}`;
+  const state = `terminated: {exitCode: ${exitCode}, reason: ${reason}, message: {{ trunc -${MESSAGE_BYTES} $message | Quote }}, startedAt: {{ $now | Quote }}, finishedAt: {{ $now | Quote }}}`;
   return `${NOW}
 {{ $message := "${message}" }}
 {{ range (index .spec.containers 0).env }}{{ if eq .name "TEST_RESULT" }}{{ $message = .value }}{{ end }}{{ end }}
