@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { SlessError } from "../../errors/index.ts";
+import type { Writable } from "../object-faults.ts";
 
 /** An object's writable part by leaf: JSON pointer without the first slash → scalar, list or empty map. */
 export type Fields = ReadonlyMap<string, unknown>;
@@ -39,14 +40,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return a === b || isDeepStrictEqual(a, b);
 }
 
-/** Parts of a writable object that have owners. Finalizers are a set, as in Kubernetes: each item is a leaf. */
-export interface Writable {
-  labels?: Readonly<Record<string, string>>;
-  annotations?: Readonly<Record<string, string>>;
-  finalizers?: readonly string[];
-  spec?: unknown;
-}
-
+/** The parts of an object that have owners. Finalizers are a set, as in Kubernetes: each item is a leaf. */
 export function fieldsOf({ labels, annotations, finalizers, spec }: Writable): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   addLeaves(fields, "metadata/labels", labels);

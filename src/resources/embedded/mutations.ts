@@ -11,10 +11,10 @@ import {
   withDefaults,
 } from "../../apis/index.ts";
 import { mergePatch } from "../merge-patch.ts";
+import { checkMetadata, checkObject, refuseFaults, type Writable } from "../object-faults.ts";
 import type { FieldOwner, MergePatch } from "../resource-store.ts";
 import { applyFields, type FieldOwners, NO_OWNERS, ownersAfterUpdate } from "./field-owners.ts";
-import { type Fields, fieldsOf, freezeDeep, sameJson, type Writable, writableOf } from "./fields.ts";
-import { checkMetadata, checkObject, refuseFaults } from "./object-faults.ts";
+import { type Fields, fieldsOf, freezeDeep, sameJson, writableOf } from "./fields.ts";
 
 /** An object as it is kept, with who owns its fields. */
 export interface Owned<K extends Kind = Kind> {

@@ -1,14 +1,8 @@
-import {
-  API_VERSION,
-  type Kind,
-  manifestFaults,
-  type ObjectIntent,
-  type ObjectRef,
-  refText,
-} from "../../apis/index.ts";
+import { type Kind, type ObjectIntent, type ObjectRef, refText } from "../../apis/index.ts";
 import { isSlessError, SlessError } from "../../errors/index.ts";
 import { type ApiError, isApiError } from "../../kubernetes/index.ts";
 import { type FieldMessage, invalidRequest } from "../invalid-request.ts";
+import { objectFaults } from "../object-faults.ts";
 import { kindResource } from "./kind-resource.ts";
 import { serverFaults } from "./server-faults.ts";
 
@@ -112,8 +106,9 @@ function invalid(error: ApiError, kind: Kind, intent: ObjectIntent | undefined):
 }
 
 function knownFaults(kind: Kind, { metadata, spec }: ObjectIntent): FieldMessage[] {
-  const { finalizers: _, ...rest } = metadata;
-  return manifestFaults(kind, { apiVersion: API_VERSION, kind, metadata: rest, spec }).map(({ path, message }) => ({
+  const { labels, annotations, finalizers } = metadata;
+  const written = { ...(labels && { labels }), ...(annotations && { annotations }), ...(finalizers && { finalizers }) };
+  return objectFaults(kind, metadata, { ...written, spec }).map(({ path, message }) => ({
     path: path.join("."),
     message,
   }));

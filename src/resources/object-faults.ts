@@ -1,11 +1,19 @@
-import { API_VERSION, type Fault, type Kind, manifestFaults } from "../../apis/index.ts";
-import { invalidRequest } from "../invalid-request.ts";
-import type { Writable } from "./fields.ts";
+import { API_VERSION, type Fault, type Kind, manifestFaults } from "../apis/index.ts";
+import { invalidRequest } from "./invalid-request.ts";
 
 const NAME_PART = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL_MAX = 63;
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
+
+/** Parts of an object that writers set. */
+export interface Writable {
+  labels?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
+  /** A set, as in Kubernetes. */
+  finalizers?: readonly string[];
+  spec?: unknown;
+}
 
 /**
  * Refuses what an API server with our CRDs would refuse: names, labels, annotations, finalizers and the spec.
@@ -13,10 +21,18 @@ const ANNOTATIONS_MAX_BYTES = 256 * 1024;
  * @throws SlessError `invalid_request`; besides `cause` its details hold one message per faulty path (`spec.memoryMB`)
  */
 export function checkObject(kind: Kind, key: { namespace: string; name: string }, object: Writable): void {
+  refuseFaults(objectFaults(kind, key, object));
+}
+
+/** All of these faults. Pure. */
+export function objectFaults(
+  kind: Kind,
+  { namespace, name }: { namespace: string; name: string },
+  object: Writable,
+): Fault[] {
   const { labels, annotations, spec } = object;
-  const metadata = { ...key, ...(labels && { labels }), ...(annotations && { annotations }) };
-  const faults = manifestFaults(kind, { apiVersion: API_VERSION, kind, metadata, spec });
-  refuseFaults([...faults, ...metadataFaults(object)]);
+  const metadata = { namespace, name, ...(labels && { labels }), ...(annotations && { annotations }) };
+  return [...manifestFaults(kind, { apiVersion: API_VERSION, kind, metadata, spec }), ...metadataFaults(object)];
 }
 
 /** The same for labels, annotations and finalizers alone. */
