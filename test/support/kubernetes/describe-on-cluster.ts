@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, inject, it } from "vitest";
+import { CONTROL_PLANE_SERVERS } from "../../servers/servers.ts";
 import type { ControlPlane, ControlPlaneOptions, TestCluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane.ts";
 import { testCluster } from "./shared-cluster.ts";
@@ -11,7 +12,7 @@ const START_WITHIN_MS = 20 * 60_000;
  * had it is skipped, with the reason in its name; with `CI=true` that is a failure.
  */
 export function describeOnCluster(name: string, suite: (cluster: () => TestCluster) => void): void {
-  describeWithServers(name, () => {
+  describeWithControlPlane(name, () => {
     let cluster: TestCluster | undefined;
     beforeAll(async () => {
       cluster = await testCluster();
@@ -26,7 +27,7 @@ export function describeOnOwnControlPlane(
   options: ControlPlaneOptions,
   suite: (controlPlane: () => ControlPlane) => void,
 ): void {
-  describeWithServers(name, () => {
+  describeWithControlPlane(name, () => {
     let controlPlane: ControlPlane | undefined;
     beforeAll(async () => {
       controlPlane = await startControlPlane(options);
@@ -36,10 +37,20 @@ export function describeOnOwnControlPlane(
   });
 }
 
-/** The same for a suite that starts what it needs by itself, or only needs a program of `test/servers`. */
+/** The same for a suite that starts what it needs by itself, by `buildServer("<name>")`. */
 export function describeWithServers(name: string, suite: () => void): void {
+  const reason = Object.values(inject("testServers").missing)[0];
+  describeUnless(reason, name, suite);
+}
+
+function describeWithControlPlane(name: string, suite: () => void): void {
   const { missing } = inject("testServers");
-  if (missing === undefined) describe(name, suite);
-  else if (process.env.CI === "true") it(`${name}: its servers are there`, () => Promise.reject(new Error(missing)));
-  else describe.skip(`${name} (skipped: ${missing})`, suite);
+  const reason = CONTROL_PLANE_SERVERS.map((server) => missing[server]).find((each) => each !== undefined);
+  describeUnless(reason, name, suite);
+}
+
+function describeUnless(reason: string | undefined, name: string, suite: () => void): void {
+  if (reason === undefined) describe(name, suite);
+  else if (process.env.CI === "true") it(`${name}: its servers are there`, () => Promise.reject(new Error(reason)));
+  else describe.skip(`${name} (skipped: ${reason})`, suite);
 }
