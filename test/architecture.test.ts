@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   kubernetes: ["errors", "controller/clock", "controller/back-off"],
   resources: ["apis", "errors", "controller/clock", "kubernetes"],
   storage: ["errors"],
-  build: ["apis", "errors", "storage", "runtimes", "source", "processes", "controller/clock"],
+  build: ["apis", "errors", "storage", "runtimes", "source", "processes", "registry", "controller/clock"],
   platform: ["apis", "errors", "processes", "controller/clock", "kubernetes"],
   controller: ["apis", "errors", "resources"],
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
@@ -58,6 +58,7 @@ const ADAPTERS = [
   "storage/filesystem",
   "storage/s3",
   "build/local",
+  "build/layer",
   "platform/process",
   "platform/kubernetes",
 ];

@@ -1,0 +1,2 @@
+export * from "./append-image.ts";
+export * from "./layer.ts";
