@@ -12,9 +12,26 @@ export function errorLines(error: unknown, style: Style): string[] {
   return [head(`sless failed: ${messageOf(error)}`), ...stack];
 }
 
-/** A detail of a server's error: `{field, message}`, `{path, message}` or anything else as JSON. */
+/** What owns an object, as the server tells it. */
+interface OwningPlace {
+  readonly repository: unknown;
+  readonly file: unknown;
+  readonly line: unknown;
+}
+
+function placeText(file: unknown, line: unknown): string {
+  return [file, line].filter((part) => typeof part === "string" || typeof part === "number").join(":");
+}
+
+/**
+ * A detail of a server's error: `{field, message}`, `{path, message}`, `{repository, file, line}` or anything else as
+ * JSON.
+ */
 function shown(detail: unknown): string {
   if (typeof detail === "string") return detail;
+  const { repository, file, line } = (detail ?? {}) as Partial<OwningPlace>;
+  if (typeof repository === "string")
+    return [`repository ${repository}`, placeText(file, line)].filter(Boolean).join(": ");
   const { field, path = field, message } = (detail ?? {}) as { field?: unknown; path?: unknown; message?: unknown };
   if (typeof message !== "string") return JSON.stringify(detail);
   const place = Array.isArray(path) ? path.join(".") : path;

@@ -75,13 +75,6 @@ function checkPath(path: string, scope: string): void {
   const [fault] = entryFaults([{ path, kind: "file" }]);
   if (fault) throw new Error(`the path ${fault.reason}`);
   if (!contains(scope, path) || path === scope) throw new Error("it lies outside of the folder");
-  if (path.split("/").some(isDisguisedGit)) throw new Error("the path belongs to Git on some systems");
-}
-
-/** Names that file systems of Windows and macOS take for `.git`. */
-function isDisguisedGit(part: string): boolean {
-  const plain = part.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "").toLowerCase();
-  return /^(?:\.git|git~\d+)[. ]*(?::.*)?$/.test(plain);
 }
 
 /** Every folder on the way is a real one, or is made. */

@@ -46,9 +46,16 @@ function pathFault(path: string): string | undefined {
     if (part === "") return "has an empty part";
     if (part === "." || part === "..") return `has a "${part}" part`;
     if (part.toLowerCase() === ".git") return "belongs to Git";
+    if (isDisguisedGit(part)) return "belongs to Git on some systems";
     if (Buffer.byteLength(part) > NAME_MAX_BYTES) return `has a part longer than ${NAME_MAX_BYTES} bytes`;
   }
   return undefined;
+}
+
+/** Names that file systems of Windows and macOS take for `.git`; Git itself takes none of them either. */
+function isDisguisedGit(part: string): boolean {
+  const plain = part.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, "").toLowerCase();
+  return /^(?:\.git|git~\d+)[. ]*(?::.*)?$/.test(plain);
 }
 
 /** A clash with the entries seen before; remembers this one and its folders, by what case-blind systems see. */

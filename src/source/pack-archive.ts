@@ -36,8 +36,11 @@ export async function* packedPieces(files: readonly StoredFile[]): AsyncGenerato
   const zip = new ZipFile();
   const output = zip.outputStream as PassThrough;
   let reading: Readable | undefined;
+  let isLeft = false;
   for (const { path, mode, size, stream } of inOrder(files))
     zip.addReadStreamLazy(path, { ...attributesOf(mode), size }, (take) => {
+      // Nobody would end what is opened now.
+      if (isLeft) return;
       reading = Readable.from(stream()).on("error", (error) => output.destroy(error));
       take(null, reading);
     });
@@ -46,6 +49,7 @@ export async function* packedPieces(files: readonly StoredFile[]): AsyncGenerato
   try {
     yield* output as AsyncIterable<Uint8Array>;
   } finally {
+    isLeft = true;
     reading?.destroy();
   }
 }

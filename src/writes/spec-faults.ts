@@ -63,8 +63,8 @@ function unknownFaults({ runtime, url, ref }: Spec, known: Known, isChanged: (fi
     if (fault) faults.push(fault);
   }
   if (typeof url === "string" && isChanged("url")) {
-    const message = known.urlFault(url);
-    if (message !== undefined) faults.push({ path: ["spec", "url"], message });
+    const cause = known.urlFault(url);
+    if (cause !== undefined) faults.push({ path: ["spec", "url"], message: `cannot be followed: ${cause}` });
   }
   return isChanged("ref") ? [...faults, ...refFaults(ref)] : faults;
 }

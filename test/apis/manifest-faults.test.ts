@@ -118,7 +118,11 @@ it.each<[Kind, Record<string, unknown>, string[]]>([
   ["FunctionJob", { eventJSON: '{"a":1}' }, []],
   ["Repository", { interval: "soon" }, ['spec.interval: "soon" is no duration; write for example 30s, 5m or 1h30m']],
   ["Repository", { interval: "1h30m" }, []],
-  ["Repository", { ref: { branch: "main", tag: "v1" } }, ["spec.ref: ref names branch and tag; keep one of them"]],
+  ["Repository", { interval: "1" }, ['spec.interval: "1" is no duration; write for example 30s, 5m or 1h30m']],
+  ["Repository", { interval: "" }, ['spec.interval: "" is no duration; write for example 30s, 5m or 1h30m']],
+  ["Repository", { interval: "0s" }, ["spec.interval: leaves no time between two looks; write at least 1s"]],
+  ["Repository", { interval: "0h0m" }, ["spec.interval: leaves no time between two looks; write at least 1s"]],
+  ["Repository", { ref: { branch: "main", tag: "v1" } }, ["spec.ref: names branch and tag; keep one of them"]],
   [
     "Repository",
     { deletionGuard: { maxPercent: 101 } },

@@ -87,6 +87,16 @@ it("an error of the server shows its details, one a line", async () => {
   expect(stderr).toBe("error: Not valid.\n  spec.runtime: unknown\n  b: too long\n  plain\n");
 });
 
+it.each([
+  [{ repository: "site", file: "a/function.yaml", line: 3 }, "repository site: a/function.yaml:3"],
+  [{ repository: "site", file: "a/function.yaml" }, "repository site: a/function.yaml"],
+  [{ repository: "site" }, "repository site"],
+])("who owns an object is told in words: %j", async (owning, line) => {
+  const refusal = new ServerError(409, { error: "It is owned.", code: "owned_by_repository", details: [owning] });
+  const { stderr } = await testCli(["delete", "function/a"], { client: { delete: () => Promise.reject(refusal) } });
+  expect(stderr).toBe(`error: It is owned.\n  ${line}\n`);
+});
+
 it("colours are for terminals, and NO_COLOR is honoured", async () => {
   const fails = { client: { list: () => Promise.reject(new SlessError("not_found", { what: "It" })) } };
   const argv = ["get", "functions"];

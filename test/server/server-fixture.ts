@@ -72,7 +72,7 @@ export async function serverFixture(
     events: { list: () => [] },
     report: () => undefined,
     placeOf: () => undefined,
-    repositoryUrlFault: (url) => (url.startsWith("https://") ? undefined : "is no address that is followed here"),
+    repositoryUrlFault: (url) => (url.startsWith("https://") ? undefined : "only https:// is followed here"),
     whoami: () => ({ subject: "local", namespace: "default", authentication: "none" }),
     gateway,
     platform,

@@ -101,6 +101,11 @@ const forged: Record<string, [zip: () => Uint8Array, status: number, code: strin
     400,
     "archive_invalid",
   ],
+  "what Windows takes for a Git folder": [
+    () => forgedZip([{ name: "handler.py" }, { name: "git~1/config" }]),
+    400,
+    "archive_invalid",
+  ],
   "a Git folder": [() => forgedZip([{ name: "handler.py" }, { name: "a/.git/config" }]), 400, "archive_invalid"],
   "a link that leads out": [
     () => forgedZip([{ name: "handler.py" }, { name: "l", content: "../../etc/passwd", mode: symlink }]),

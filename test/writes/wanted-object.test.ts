@@ -4,7 +4,7 @@ import { createdIntent, merge, RefusedRequest, replacement } from "../../src/wri
 
 const KNOWN = {
   runtimes: ["go1.23", "nodejs20", "python3.11"],
-  urlFault: (url: string) => (url.startsWith("https://") ? undefined : "is no address that is followed"),
+  urlFault: (url: string) => (url.startsWith("https://") ? undefined : "only https:// is followed"),
 };
 
 function live<K extends Kind>(kind: K, spec: object): ObjectOf<K> {
@@ -136,7 +136,7 @@ const refused: Record<string, [kind: Kind, body: unknown, faults: (string | RegE
   "a repository of a path of this machine": [
     "Repository",
     { name: "a", url: "/etc", interval: "often", suspend: "no" },
-    ["interval: ", "suspend: wants a boolean", "url: is no address that is followed"],
+    ["interval: ", "suspend: wants a boolean", "url: cannot be followed: only https:// is followed"],
   ],
   "faults within a field": [
     "Repository",
@@ -180,7 +180,7 @@ const refused: Record<string, [kind: Kind, body: unknown, faults: (string | RegE
   "a ref of two kinds": [
     "Repository",
     { name: "a", url: "https://git", ref: { branch: "x", tag: "y" } },
-    ["ref: ref names branch and tag; keep one of them"],
+    ["ref: names branch and tag; keep one of them"],
   ],
   "a value that nests without end": [
     "Function",

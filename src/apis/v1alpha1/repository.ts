@@ -5,9 +5,9 @@ import { SecretRefSchema, TimeSchema } from "./workload-fields.ts";
 import { isEscapingPath } from "./workload-rules.ts";
 
 /** Go-style durations of hours, minutes and seconds: `30s`, `1m`, `1h30m`. */
-export const DURATION_PATTERN = "^([0-9]+h)?([0-9]+m)?([0-9]+s)?$";
+export const DURATION_PATTERN = "^([0-9]+h([0-9]+m)?([0-9]+s)?|[0-9]+m([0-9]+s)?|[0-9]+s)$";
 const DurationSchema = (fallback: string, description: string) =>
-  Type.String({ pattern: DURATION_PATTERN, minLength: 2, maxLength: 20, default: fallback, description });
+  Type.String({ pattern: DURATION_PATTERN, maxLength: 20, default: fallback, description });
 
 /** Milliseconds of a duration like `1h30m`; the value has passed the schema. */
 export function durationMs(text: string): number {
@@ -134,7 +134,7 @@ const oneRef: FieldRule = {
     const given = Object.keys((spec.ref as object | undefined) ?? {});
     return given.length <= 1
       ? []
-      : [{ path: ["spec", "ref"], message: `ref names ${given.join(" and ")}; keep one of them` }];
+      : [{ path: ["spec", "ref"], message: `names ${given.join(" and ")}; keep one of them` }];
   },
 };
 
@@ -159,8 +159,18 @@ const someTimeout: FieldRule = {
   },
 };
 
+/** Looking again and again without a pause is no use to anybody; the shortest interval is a second. */
+const someInterval: FieldRule = {
+  cel: "!has(self.interval) || self.interval.matches('[1-9]')",
+  message: "interval must be at least 1s",
+  faults({ interval }): Fault[] {
+    if (typeof interval !== "string" || durationMs(interval) > 0) return [];
+    return [{ path: ["spec", "interval"], message: "leaves no time between two looks; write at least 1s" }];
+  },
+};
+
 /** Rules that judge one field each. */
-export const repositoryFieldRules: readonly FieldRule[] = [pathWithin, someTimeout];
+export const repositoryFieldRules: readonly FieldRule[] = [pathWithin, someTimeout, someInterval];
 
 export const repositoryKind = {
   kind: "Repository",

@@ -19,7 +19,7 @@ export interface RemoteRefs {
 }
 
 /** 100,000 refs have about 10 MB. */
-const LIST_MAX_BYTES = 64 << 20;
+const LIST_MAX_MIB = 64;
 const AGENT = "agent=git/sless";
 
 /**
@@ -31,7 +31,9 @@ export async function listRefs(
   http: GitHttp,
   options: { readonly prefix: string; readonly url: string; readonly access: Access; readonly signal: AbortSignal },
 ): Promise<RemoteRefs> {
-  const request = { protocol: "version=2", signal: options.signal, maxBytes: LIST_MAX_BYTES };
+  const unreachable = (cause: string, error?: unknown) =>
+    new SlessError("repository_unreachable", { url: options.url, cause }, { cause: error });
+  const request = { protocol: "version=2", signal: options.signal, maxBytes: LIST_MAX_MIB << 20 };
   try {
     const { version, lines } = await readAdvertisement(await http.discover(request));
     if (version === 1) return toRefs(lines.map(ofVersion1), headOfVersion1(lines[0]));
@@ -39,9 +41,11 @@ export async function listRefs(
     const listed = await linesUntilFlush(readPktLines(await http.uploadPack({ ...request, body })));
     return toRefs(listed.map(ofVersion2), listed.map(headOfVersion2).find(Boolean));
   } catch (error) {
+    // Not of the repository, of which nothing was read yet.
+    if (isSlessError(error, "repository_too_large"))
+      throw unreachable(`its list of refs is longer than ${LIST_MAX_MIB} MiB`);
     if (options.signal.aborted || isSlessError(error)) throw error;
-    const cause = shownCause(messageOf(error), options.access);
-    throw new SlessError("repository_unreachable", { url: options.url, cause }, { cause: error });
+    throw unreachable(shownCause(messageOf(error), options.access), error);
   }
 }
 

@@ -10,9 +10,9 @@ export function parseRepositoryUrl(text: string): URL {
   const refuse = (cause: string) => new SlessError("repository_url_invalid", { url: shownUrl(text), cause });
   // A parser would mend these, and what is asked for were not what is written.
   if (/[\s\p{Cc}\\]/u.test(text)) throw refuse("it holds white space, a backslash or control characters");
+  if (!/^https?:\/\//i.test(text)) throw refuse("only https:// and http:// addresses are followed");
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:\/\//i.test(text))
-    throw refuse("only https:// and http:// addresses are followed");
+  if (url === undefined) throw refuse("its host or its port (1 to 65535) is none");
   if (url.username !== "" || url.password !== "")
     throw refuse("it holds a credential, which belongs into a secret that spec.secretRef names");
   if (url.search !== "" || url.hash !== "" || /[?#]$/.test(text)) throw refuse("it has a query or a fragment");

@@ -11,6 +11,14 @@ it.each([
 });
 
 it.each([
+  ["https://example.com:99999/a", "its host or its port (1 to 65535) is none"],
+  ["https://", "its host or its port (1 to 65535) is none"],
+  ["ssh://git@example.com/a.git", "only https:// and http:// addresses are followed"],
+])("%s is told what is wrong with it", (text, cause) => {
+  expect(() => parseRepositoryUrl(text)).toThrow(cause);
+});
+
+it.each([
   ["a local path", "/srv/repository.git"],
   ["a relative path", "../repository"],
   ["file://", "file:///srv/repository.git"],
