@@ -10,7 +10,6 @@ export interface FailureFacts {
   readonly cause: unknown;
 }
 
-/** The request was never sent, for no server would understand it. */
 const INVALID_REQUEST = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/;
 /** The answer was there, but is none: broken status line or headers, or values that no server may send. */
 const INVALID_CODE = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|ERR_HTTP_|ERR_INVALID_|ERR_OUT_OF_RANGE)/;
@@ -23,7 +22,7 @@ const INVALID_MESSAGE = /^bad (response|upgrade)/;
 export function failureOf({ workload, timeoutSec }: Endpoint, facts: FailureFacts): SlessError {
   const details = { namespace: workload.namespace, name: workload.name };
   const options = { cause: facts.cause };
-  if (INVALID_REQUEST.test(codeOf(facts.cause)))
+  if (isInvalidRequest(facts.cause))
     return new SlessError("invalid_request", { cause: messageOf(facts.cause) }, options);
   if (facts.lapsed)
     return new SlessError("function_timeout", { ...details, seconds: timeoutSec, component: "its runtime" }, options);
@@ -31,6 +30,11 @@ export function failureOf({ workload, timeoutSec }: Endpoint, facts: FailureFact
   if (isInvalidResponse(facts.cause))
     return new SlessError("response_invalid", { ...details, cause: messageOf(facts.cause) }, options);
   return new SlessError("connection_refused", details, options);
+}
+
+/** The request was never sent, for no server would understand it. */
+export function isInvalidRequest(cause: unknown): boolean {
+  return INVALID_REQUEST.test(codeOf(cause));
 }
 
 function isInvalidResponse(cause: unknown): boolean {

@@ -67,8 +67,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   function serve(endpoint: Endpoint, req: IncomingMessage, res: ServerResponse, options: ForwardOptions): void {
     const requestId = requestIdOf(req.headers["x-request-id"]);
-    const request = incomingRequest(endpoint, req, res, { ...options, requestId, trustForwarded });
-    const sink = httpSink(req, res, requestId);
+    const { isInternal = false } = options;
+    const trusted = { trustForwarded: trustForwarded || isInternal };
+    const request = incomingRequest(endpoint, req, res, { ...options, requestId, ...trusted });
+    const sink = httpSink(req, res, requestId, isInternal);
     const call = startCall(proxy, endpoint, request, sink, ledger.open(endpoint, requestId));
     res.once("close", () => {
       if (!res.writableFinished) call.cancel();
@@ -111,7 +113,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
       }
     },
     forward: (workload, req, res, options) =>
-      answering(req, res, () => serve(ledger.admit(workload, isSameKind(workload)), req, res, options)),
+      answering(
+        req,
+        res,
+        () => serve(ledger.admit(workload, isSameKind(workload)), req, res, options),
+        options.isInternal,
+      ),
     async invoke(workload, call) {
       const endpoint = ledger.admit(workload, isSameKind(workload));
       call.signal?.throwIfAborted();
@@ -146,11 +153,11 @@ function targetOf(req: IncomingMessage): CallPath {
 
 const isSameKind = (workload: WorkloadRef) => (found: Endpoint) => found.workload.kind === workload.kind;
 
-function answering(req: IncomingMessage, res: ServerResponse, respond: () => void): void {
+function answering(req: IncomingMessage, res: ServerResponse, respond: () => void, isInternal = false): void {
   try {
     respond();
   } catch (error) {
     if (!isSlessError(error)) throw error;
-    sendGatewayError(req, res, error, requestIdOf(req.headers["x-request-id"]));
+    sendGatewayError(req, res, error, requestIdOf(req.headers["x-request-id"]), isInternal);
   }
 }

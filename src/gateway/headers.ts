@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { INTERNAL_HEADERS } from "./internal-protocol.ts";
 
 /** Headers as they stand on the wire: name, value, name, value, … */
 export type RawHeaders = readonly string[];
@@ -71,12 +72,16 @@ export function requestHeaders(raw: RawHeaders, facts: CallFacts): string[] {
   return headers;
 }
 
-/** Headers for the client: the replica's without those of its connection, with the call's own request id. Pure. */
+/**
+ * Headers for the client: the replica's without those of its connection and that by which the gateway tells its own
+ * errors, with the call's own request id. Pure.
+ */
 export function responseHeaders(raw: RawHeaders, requestId: string): string[] {
   const named = connectionTokens(raw);
   const headers: string[] = [];
   eachHeader(raw, (name, value, lower) => {
-    if (!isDropped(lower, named) && lower !== "x-request-id") headers.push(name, value);
+    if (isDropped(lower, named) || lower === "x-request-id" || lower === INTERNAL_HEADERS.error) return;
+    headers.push(name, value);
   });
   headers.push("x-request-id", requestId);
   return headers;

@@ -1,13 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SlessError } from "../errors/index.ts";
 import { responseHeaders } from "./headers.ts";
+import { errorText, INTERNAL_HEADERS } from "./internal-protocol.ts";
 import type { ResponseSink } from "./proxy-call.ts";
 
 /** A rest of a refused request's body up to this size is read and forgotten, so that the connection can go on. */
 const DISCARD_MAX_BYTES = 1024 * 1024;
 
-/** Sends an answer of a replica to the client of an HTTP server. */
-export function httpSink(req: IncomingMessage, res: ServerResponse, requestId: string): ResponseSink {
+/** Sends an answer of a replica to the client of an HTTP server; with `isInternal` that is another process of sless. */
+export function httpSink(
+  req: IncomingMessage,
+  res: ServerResponse,
+  requestId: string,
+  isInternal = false,
+): ResponseSink {
   let started = false;
   let wrote = false;
   return {
@@ -27,7 +33,7 @@ export function httpSink(req: IncomingMessage, res: ServerResponse, requestId: s
     end: () => void res.end(),
     fail(error) {
       if (started) breakOff(req, res);
-      else sendGatewayError(req, res, error, requestId);
+      else sendGatewayError(req, res, error, requestId, isInternal);
     },
   };
 }
@@ -50,6 +56,7 @@ export function sendGatewayError(
   res: ServerResponse,
   error: SlessError,
   requestId: string,
+  isInternal = false,
 ): void {
   if (res.headersSent || res.destroyed) return;
   const body = gatewayErrorBody(error, requestId);
@@ -57,6 +64,7 @@ export function sendGatewayError(
     "content-type": "application/json; charset=utf-8",
     "content-length": Buffer.byteLength(body),
     "x-request-id": requestId,
+    ...(isInternal ? { [INTERNAL_HEADERS.error]: errorText(error) } : {}),
     ...(error.status === 503 ? { "retry-after": "1" } : {}),
     ...(mayDiscard(req) ? {} : { connection: "close" }),
   });

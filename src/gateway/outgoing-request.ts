@@ -20,7 +20,12 @@ export interface ForwardOptions {
   readonly awaitsContinue?: boolean;
   /** Names in lower case of headers that were meant for sless and end here. */
   readonly withoutHeaders?: readonly string[];
+  /** It comes from another process of sless: its `X-Forwarded-*` are right, and errors are told so that it can read them. */
+  readonly isInternal?: boolean;
 }
+
+/** As much of an endpoint as a request depends on. */
+type Limited = Pick<Endpoint, "timeoutSec">;
 
 /**
  * A client's request as the replica gets it: method, path and body as they came.
@@ -28,7 +33,7 @@ export interface ForwardOptions {
  * @throws SlessError `invalid_request` when the body comes in a coding that the gateway would lose
  */
 export function incomingRequest(
-  endpoint: Endpoint,
+  endpoint: Limited,
   req: IncomingMessage,
   res: ServerResponse,
   options: ForwardOptions & { readonly requestId: string; readonly trustForwarded: boolean },
@@ -51,7 +56,7 @@ type HeaderOptions = Pick<ForwardOptions, "prefix" | "trigger" | "withoutHeaders
   Pick<CallFacts, "requestId" | "trustForwarded">;
 
 /** A client's headers as the replica gets them. */
-export function callHeaders(endpoint: Endpoint, req: IncomingMessage, options: HeaderOptions): string[] {
+export function callHeaders(endpoint: Limited, req: IncomingMessage, options: HeaderOptions): string[] {
   return requestHeaders(req.rawHeaders, {
     clientAddress: req.socket.remoteAddress ?? "unknown",
     host: req.headers.host,
@@ -64,7 +69,7 @@ export function callHeaders(endpoint: Endpoint, req: IncomingMessage, options: H
 }
 
 /** A call of sless itself as the replica gets it. */
-export function internalRequest(endpoint: Endpoint, call: InternalCall, requestId: string): OutgoingRequest {
+export function internalRequest(endpoint: Limited, call: InternalCall, requestId: string): OutgoingRequest {
   const headers = requestHeaders(Object.entries(call.headers ?? {}).flat(), {
     clientAddress: "127.0.0.1",
     host: undefined,
@@ -78,7 +83,7 @@ export function internalRequest(endpoint: Endpoint, call: InternalCall, requestI
 }
 
 function common(
-  { timeoutSec }: Endpoint,
+  { timeoutSec }: Limited,
   { trigger, requestId }: { trigger: string; requestId: string },
 ): Pick<CallFacts, "trigger" | "requestId" | "timeoutMs"> {
   return { trigger, requestId, timeoutMs: timeoutSec * 1_000 };

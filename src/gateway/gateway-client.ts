@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Pool } from "undici";
+import type { WorkloadRef } from "../apis/index.ts";
+import type { Clock } from "../controller/index.ts";
+import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
+import type { Gateway } from "./gateway.ts";
+import { requestIdOf } from "./headers.ts";
+import { httpSink, sendGatewayError } from "./http-sink.ts";
+import { answerSink } from "./internal-call.ts";
+import { INTERNAL_HEADERS, internalPath } from "./internal-protocol.ts";
+import { incomingRequest, internalRequest } from "./outgoing-request.ts";
+import type { OutgoingRequest, ResponseSink } from "./proxy-call.ts";
+import { type RunningCall, sendToGateway } from "./send-to-gateway.ts";
+import { tokenFile } from "./token-file.ts";
+
+export interface GatewayClientOptions {
+  /** Of the gateway's internal port, `http://sless-gateway.sless.svc:9091`. */
+  readonly url: string;
+  /** Path of a file with a service account's token that is meant for the gateway; it is read anew when it changes. */
+  readonly tokenFile: string;
+  readonly clock: Clock;
+}
+
+/** The same as a gateway in this process; `gateway_unreachable` is one more way to fail. */
+export interface GatewayClient extends Pick<Gateway, "invoke" | "forward"> {
+  /** Breaks off what is still in flight. */
+  close(): Promise<void>;
+}
+
+/** The gateway knows how long a call may take. */
+const NO_LIMIT = { timeoutSec: 0 };
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Shorter than the idle time of the gateway's server. */
+const KEEP_ALIVE_MS = 30_000;
+const RESPONSE_HEADER_MAX_BYTES = 128 * 1024;
+
+/** Calls workloads through the internal port of a gateway in another process, over kept-alive connections. */
+export function gatewayClient({ url, tokenFile: path, clock }: GatewayClientOptions): GatewayClient {
+  const token = tokenFile(path, clock);
+  const pool = new Pool(url, {
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: RESPONSE_HEADER_MAX_BYTES,
+    pipelining: 1,
+  });
+
+  async function send(workload: WorkloadRef, request: OutgoingRequest, sink: ResponseSink): Promise<RunningCall> {
+    const headers = [...request.headers, INTERNAL_HEADERS.token, await token()];
+    return sendToGateway(pool, workload, { ...request, path: internalPath(workload, request.path), headers }, sink);
+  }
+
+  async function forward(...[workload, req, res, options]: Parameters<Gateway["forward"]>): Promise<void> {
+    const requestId = requestIdOf(req.headers["x-request-id"]);
+    try {
+      const request = incomingRequest(NO_LIMIT, req, res, { ...options, requestId, trustForwarded: false });
+      const call = await send(workload, request, httpSink(req, res, requestId));
+      if (res.destroyed) call.cancel();
+      else res.once("close", () => cancelUnfinished(res, call));
+    } catch (error) {
+      answerFailure(req, res, error, requestId);
+    }
+  }
+  return {
+    forward: (...args) => void forward(...args),
+    async invoke(workload, call) {
+      call.signal?.throwIfAborted();
+      const requestId = requestIdOf(call.requestId);
+      let running: RunningCall | undefined;
+      const sink = answerSink(requestId, () => running?.cancel());
+      const onAbort = () => sink.abort(call.signal?.reason);
+      const request = internalRequest(NO_LIMIT, call, requestId);
+      running = await send(workload, request, sink);
+      call.signal?.addEventListener("abort", onAbort);
+      if (call.signal?.aborted) onAbort();
+      void running.ended.then(() => call.signal?.removeEventListener("abort", onAbort));
+      return sink.answer;
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function cancelUnfinished(res: ServerResponse, call: RunningCall): void {
+  if (!res.writableFinished) call.cancel();
+}
+
+function answerFailure(req: IncomingMessage, res: ServerResponse, error: unknown, requestId: string): void {
+  const told = isSlessError(error)
+    ? error
+    : new SlessError("internal", { cause: `a call failed: ${messageOf(error)}` });
+  sendGatewayError(req, res, told, requestId);
+}
