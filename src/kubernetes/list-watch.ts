@@ -67,7 +67,8 @@ async function listPages<T extends ApiObject>(
       ...(metadataOnly ? { accept: METADATA_LIST } : {}),
       ...(signal ? { signal } : {}),
     });
-    for (const item of page.items) items.push(managedFields ? item : withoutManagedFields(item));
+    // An empty list of metadata has none at all.
+    for (const item of page.items ?? []) items.push(managedFields ? item : withoutManagedFields(item));
   } while (page.metadata.continue);
   return { items, resourceVersion: page.metadata.resourceVersion };
 }
