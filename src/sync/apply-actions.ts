@@ -3,6 +3,7 @@ import { isSlessError } from "../errors/index.ts";
 import { type Action, appliedIntent } from "../plan/index.ts";
 import { eachLimited } from "./each-limited.ts";
 import { keyIn } from "./fetch-revision.ts";
+import { isOfOneObject } from "./note-failure.ts";
 import { OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
@@ -51,7 +52,7 @@ async function applyOne(action: Applied, run: Run, deps: SyncDeps): Promise<void
     if (isSlessError(error, "invalid_request")) {
       const { file, line, column } = desired;
       run.diagnostics.push({ code: error.code, file, line, column, message: error.message });
-    } else if (isSlessError(error, "conflict") || isSlessError(error, "not_found")) {
+    } else if (isOfOneObject(error)) {
       run.failures.push({ doing: "apply", ref, error });
     } else throw error;
   }

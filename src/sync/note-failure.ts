@@ -1,5 +1,5 @@
 import { type AnyObject, refOf } from "../apis/index.ts";
-import { isSlessError } from "../errors/index.ts";
+import { type ErrorCode, isSlessError, type SlessError } from "../errors/index.ts";
 import type { Failure, Run } from "./run.ts";
 
 /**
@@ -16,9 +16,21 @@ export async function noteFailure(
   try {
     await work();
   } catch (error) {
-    const isOfOne =
-      isSlessError(error) && ["conflict", "not_found", "invalid_request", "forbidden"].includes(error.code);
-    if (!isOfOne) throw error;
+    if (!isOfOneObject(error)) throw error;
     run.failures.push({ doing, ref: refOf(object), error });
   }
+}
+
+const OF_ONE_OBJECT: ReadonlySet<ErrorCode> = new Set([
+  "conflict",
+  "not_found",
+  "invalid_request",
+  "forbidden",
+  "cluster_refused",
+  "too_large",
+]);
+
+/** Another object may be written nevertheless. */
+export function isOfOneObject(error: unknown): error is SlessError {
+  return isSlessError(error) && OF_ONE_OBJECT.has(error.code);
 }

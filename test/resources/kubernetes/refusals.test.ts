@@ -7,6 +7,7 @@ import { clientOf, fails, fakeApiServer, writeKubeconfig } from "../../kubernete
 import { clusterStore } from "../../support/cluster-store.ts";
 import { functionIntent } from "../../support/function-intent.ts";
 import { describeOnCluster } from "../../support/kubernetes/index.ts";
+import { refuseObjects } from "../../support/kubernetes/refuse-objects.ts";
 import { memoryStore } from "../../support/memory-store.ts";
 
 async function errorOf(work: Promise<unknown>): Promise<SlessError> {
@@ -150,6 +151,20 @@ describeOnCluster("refusals of an API server", (cluster) => {
     const error = await errorOf(store.apply(functionIntent(namespace, "hello"), { owner: "sync" }));
     expect(error.code).toBe("cluster_refused");
     expect(error.message).toContain("exceeded quota: quota");
+  });
+
+  it("what an admission webhook does not want is told in its words, and hurts no other object", async () => {
+    const { store, namespace } = await opened();
+    await using _ = await refuseObjects(cluster(), {
+      namespace,
+      apiGroup: "sless.kube5s.ru",
+      resource: "functions",
+      because: ({ metadata }) => (metadata.name === "hello" ? "hello is on the list" : undefined),
+    });
+    const error = await errorOf(store.apply(functionIntent(namespace, "hello"), { owner: "sync" }));
+    expect(error.code).toBe("cluster_refused");
+    expect(error.message).toContain("hello is on the list");
+    await store.apply(functionIntent(namespace, "other"), { owner: "sync" });
   });
 
   it("a name that only the API server knows to be none is refused by its path", async () => {
