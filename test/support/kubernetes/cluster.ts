@@ -87,7 +87,7 @@ export interface ControlPlane extends TestCluster, AsyncDisposable {
   restartApiServer(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
   /** The API server stays. Until etcd is back requests hang for their `timeout` (a query parameter, default 60 s) and fail. */
   stopEtcd(): Promise<void>;
-  /** Resolves when the API server is ready again. */
+  /** Resolves when the API server is ready again: after 20 s without etcd that takes it some 10 s. */
   startEtcd(): Promise<void>;
   /** Requests that are done, oldest first, of the stage `ResponseComplete` (watches: when they end). Needs `audit`. */
   auditLog(): Promise<AuditEntry[]>;

@@ -26,8 +26,8 @@ export async function openServerProcesses(folder: string): Promise<ServerProcess
   const records = join(folder, "processes");
   await mkdir(records);
   const supervisor = await openProcessSupervisor({ folder: records });
-  // Their caches and home folders too stay below the folder.
   const checks: (() => Promise<void>)[] = [];
+  // Their caches and home folders too stay below the folder.
   const env = { PATH: process.env.PATH ?? "", HOME: folder, TMPDIR: folder };
 
   function server(name: string, program: string, args: readonly string[]): ServerProcess {
