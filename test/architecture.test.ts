@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   writes: ["apis", "errors", "desired", "resources", "runtimes", "source"],
   pull: ["apis", "errors", "manifest", "plan", "source", "desired"],
   registry: ["errors", "controller/clock"],
-  kubernetes: ["errors", "controller/clock", "controller/back-off"],
+  kubernetes: ["errors", "controller/clock", "controller/back-off", "controller/lease-store"],
   resources: ["apis", "errors", "controller/clock", "kubernetes"],
   storage: ["errors"],
   build: ["apis", "errors", "storage", "runtimes", "source", "processes", "registry", "controller/clock"],

@@ -16,13 +16,24 @@ export async function isGoneSoon(
   uid: string,
   { store, closing, goneWaitMs = GONE_WAIT_MS }: Pick<RouteDeps, "store" | "closing" | "goneWaitMs">,
 ): Promise<boolean> {
-  const signal = AbortSignal.any([AbortSignal.timeout(goneWaitMs), closing]);
-  while (!signal.aborted) {
-    const live = await store.get(ref.kind, ref);
-    if (live?.metadata.uid !== uid) return true;
-    if (await isEndSeen(ref, uid, { from: live.metadata.resourceVersion, signal, store })) return true;
+  const waiting = new AbortController();
+  const end = () => waiting.abort();
+  const timer = setTimeout(end, goneWaitMs);
+  closing.addEventListener("abort", end);
+  if (closing.aborted) end();
+  try {
+    while (!waiting.signal.aborted) {
+      const live = await store.get(ref.kind, ref);
+      if (live?.metadata.uid !== uid) return true;
+      if (await isEndSeen(ref, uid, { from: live.metadata.resourceVersion, signal: waiting.signal, store }))
+        return true;
+    }
+    return false;
+  } finally {
+    clearTimeout(timer);
+    closing.removeEventListener("abort", end);
+    end();
   }
-  return false;
 }
 
 /** False when the watch ended before: the object must be looked at again. */
@@ -31,16 +42,13 @@ async function isEndSeen(
   uid: string,
   { from, signal, store }: { from: string; signal: AbortSignal; store: Pick<RouteDeps["store"], "watch"> },
 ): Promise<boolean> {
-  const ended = new AbortController();
   try {
-    const events = store.watch<Kind>(kind, { namespace, from, signal: AbortSignal.any([signal, ended.signal]) });
-    for await (const event of events) if (event.type === "DELETED" && event.object.metadata.uid === uid) return true;
+    for await (const event of store.watch<Kind>(kind, { namespace, from, signal }))
+      if (event.type === "DELETED" && event.object.metadata.uid === uid) return true;
     return false;
   } catch (error) {
     // Its version is too old to go on from.
     if (isSlessError(error, "conflict")) return false;
     throw error;
-  } finally {
-    ended.abort();
   }
 }
