@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const NAME = /^sless-control-plane-(\d+)-/;
 
-/** A folder for the files of one control plane. Those that killed processes left behind are removed first. */
+/** A folder for the files of one control plane, or of who owns one. Those that killed processes left behind are removed first. */
 export async function makeControlPlaneFolder(): Promise<string> {
   const names = (await readdir(tmpdir())).filter((name) => isAbandoned(name));
   await Promise.all(names.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })));

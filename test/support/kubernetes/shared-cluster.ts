@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, request } from "undici";
 import { inject } from "vitest";
@@ -8,6 +7,7 @@ import { messageOf } from "../../../src/errors/index.ts";
 import type { TestCluster } from "./cluster.ts";
 import { type ClusterAddress, connectCluster } from "./connect-cluster.ts";
 import { type RunningControlPlane, startControlPlane } from "./control-plane.ts";
+import { makeControlPlaneFolder } from "./control-plane-folder.ts";
 
 /** Starts one control plane, for the first process that asks for it. */
 export interface ClusterOwner extends AsyncDisposable {
@@ -20,7 +20,7 @@ export interface ClusterOwner extends AsyncDisposable {
  * with the run, and a run without a test on Kubernetes starts none.
  */
 export async function ownSharedCluster(): Promise<ClusterOwner> {
-  const folder = await mkdtemp(join(tmpdir(), "sless-shared-cluster-"));
+  const folder = await makeControlPlaneFolder();
   const socket = join(folder, "socket");
   let started: Promise<RunningControlPlane> | undefined;
   const server = createServer(async (_request, response) => {
