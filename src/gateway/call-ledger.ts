@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { type ObjectKey, refText, type WorkloadRef } from "../apis/index.ts";
 import type { Clock } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
+import { callCount } from "./call-count.ts";
 import type { Endpoint, EndpointTable } from "./endpoint-table.ts";
 import type { CallOutcome } from "./proxy-call.ts";
 
@@ -35,18 +36,13 @@ export interface CallLedger {
 
 export function createCallLedger(deps: CallLedgerDeps): CallLedger {
   const counts = new Map<string, number>();
-  let total = 0;
-  let waiting: (() => void)[] = [];
+  const all = callCount();
   const countOf = (workload: WorkloadRef) => counts.get(refText(workload)) ?? 0;
 
   function count(workload: WorkloadRef, change: 1 | -1): void {
-    total += change;
     const left = countOf(workload) + change;
     if (left === 0) counts.delete(refText(workload));
     else counts.set(refText(workload), left);
-    if (total > 0) return;
-    for (const resolve of waiting) resolve();
-    waiting = [];
   }
   return {
     admit(key, allows) {
@@ -59,15 +55,17 @@ export function createCallLedger(deps: CallLedgerDeps): CallLedger {
     open({ workload }, requestId) {
       const { namespace, name } = workload;
       const began = deps.clock.monotonicMs();
+      const end = all.begin();
       count(workload, 1);
       return (outcome) => {
         count(workload, -1);
+        end();
         deps.onCall?.({ namespace, name, status: outcome.status, durationMs: deps.clock.monotonicMs() - began });
         logOutcome(deps.log, { namespace, name, requestId }, outcome);
       };
     },
-    inFlight: () => total,
-    idle: () => (total === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    inFlight: all.count,
+    idle: all.idle,
   };
 }
 

@@ -3,6 +3,7 @@ import { Pool } from "undici";
 import type { WorkloadRef } from "../apis/index.ts";
 import type { Clock } from "../controller/index.ts";
 import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
+import { callCount } from "./call-count.ts";
 import type { Gateway } from "./gateway.ts";
 import { requestIdOf } from "./headers.ts";
 import { httpSink, sendGatewayError } from "./http-sink.ts";
@@ -21,11 +22,11 @@ export interface GatewayClientOptions {
   readonly clock: Clock;
 }
 
-/** The same as a gateway in this process; `gateway_unreachable` is one more way to fail. */
-export interface GatewayClient extends Pick<Gateway, "invoke" | "forward"> {
-  /** Breaks off what is still in flight. */
-  close(): Promise<void>;
-}
+/**
+ * The same as a gateway in this process for calls of sless itself, with `gateway_unreachable` as one more way to fail.
+ * Calls from outside are not taken here: the gateway has a port of its own for them.
+ */
+export type GatewayClient = Gateway;
 
 /** The gateway knows how long a call may take. */
 const NO_LIMIT = { timeoutSec: 0 };
@@ -37,6 +38,7 @@ const RESPONSE_HEADER_MAX_BYTES = 128 * 1024;
 /** Calls workloads through the internal port of a gateway in another process, over kept-alive connections. */
 export function gatewayClient({ url, tokenFile: path, clock }: GatewayClientOptions): GatewayClient {
   const token = tokenFile(path, clock);
+  const inFlight = callCount();
   const pool = new Pool(url, {
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -48,7 +50,10 @@ export function gatewayClient({ url, tokenFile: path, clock }: GatewayClientOpti
 
   async function send(workload: WorkloadRef, request: OutgoingRequest, sink: ResponseSink): Promise<RunningCall> {
     const headers = [...request.headers, INTERNAL_HEADERS.token, await token()];
-    return sendToGateway(pool, workload, { ...request, path: internalPath(workload, request.path), headers }, sink);
+    const path = internalPath(workload, request.path);
+    const call = sendToGateway(pool, workload, { ...request, path, headers }, sink);
+    void call.ended.then(inFlight.begin());
+    return call;
   }
 
   async function forward(...[workload, req, res, options]: Parameters<Gateway["forward"]>): Promise<void> {
@@ -63,6 +68,9 @@ export function gatewayClient({ url, tokenFile: path, clock }: GatewayClientOpti
     }
   }
   return {
+    isCall: () => false,
+    handle: (req, res) => answerFailure(req, res, notHere(), requestIdOf(req.headers["x-request-id"])),
+    handleUpgrade: (_req, socket) => void socket.on("error", () => undefined).end(NOT_HERE),
     forward: (...args) => void forward(...args),
     async invoke(workload, call) {
       call.signal?.throwIfAborted();
@@ -77,8 +85,16 @@ export function gatewayClient({ url, tokenFile: path, clock }: GatewayClientOpti
       void running.ended.then(() => call.signal?.removeEventListener("abort", onAbort));
       return sink.answer;
     },
+    inFlight: inFlight.count,
+    idle: inFlight.idle,
     close: () => pool.destroy(),
   };
+}
+
+const NOT_HERE = "HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n";
+
+function notHere(): SlessError {
+  return new SlessError("not_found", { what: "An address of functions on this port" });
 }
 
 function cancelUnfinished(res: ServerResponse, call: RunningCall): void {

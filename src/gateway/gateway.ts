@@ -6,7 +6,7 @@ import type { Clock } from "../controller/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
 import type { Platform } from "../platform/index.ts";
 import { createCallLedger, type FinishedCall } from "./call-ledger.ts";
-import { type CallPath, parseCallPath } from "./call-path.ts";
+import { CALL_PREFIX, type CallPath, isCallHost, parseCallHost, parseCallPath } from "./call-path.ts";
 import type { Endpoint, EndpointTable } from "./endpoint-table.ts";
 import { requestIdOf } from "./headers.ts";
 import { httpSink, sendGatewayError } from "./http-sink.ts";
@@ -27,15 +27,19 @@ export interface GatewayDeps {
   readonly graceMs?: number;
   /** Calls in flight per function; more are answered 503 `capacity_exceeded`. Default 1,000. */
   readonly callsMax?: number;
+  /** Hosts `{name}.{namespace}.<this>` are functions, whatever the path. Default: only paths below `/fn/` are. */
+  readonly ingressHost?: string | undefined;
   /** A proxy in front sets `X-Forwarded-*`; default false: a client's own are dropped. */
   readonly trustForwarded?: boolean;
 }
 
 /** Every call of a function passes here. Handlers answer by themselves and never throw. */
 export interface Gateway {
-  /** A request below `/fn/`, its body unread. */
+  /** Whether it is a call of a function, by its path or host, rather than a request to sless itself. */
+  isCall(req: Pick<IncomingMessage, "url" | "headers">): boolean;
+  /** A call, its body unread. */
   handle(req: IncomingMessage, res: ServerResponse, options?: Pick<ForwardOptions, "awaitsContinue">): void;
-  /** A client below `/fn/` that wants to go on with WebSocket; the connection is the gateway's from here on. */
+  /** A call whose client wants to go on with WebSocket; the connection is the gateway's from here on. */
   handleUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Passes a request to a workload that the caller has chosen and authorised; it needs no http trigger. */
   forward(workload: WorkloadRef, req: IncomingMessage, res: ServerResponse, options: ForwardOptions): void;
@@ -58,7 +62,7 @@ const CALLS_MAX = 1_000;
 
 /** @returns a gateway over kept-alive connections to the replicas that `platform` leases */
 export function createGateway(deps: GatewayDeps): Gateway {
-  const { platform, clock, trustForwarded = false } = deps;
+  const { platform, clock, ingressHost, trustForwarded = false } = deps;
   const replicas = createReplicaTable();
   const ledger = createCallLedger({ ...deps, onCall: deps.onCall, callsMax: deps.callsMax ?? CALLS_MAX });
   const stopListening = platform.onChange((workload) => replicas.retire(workload));
@@ -89,18 +93,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 
   return {
+    isCall: ({ url, headers }) =>
+      url?.startsWith(CALL_PREFIX) || (ingressHost !== undefined && isCallHost(headers.host, ingressHost)),
     handle: (req, res, options) =>
       answering(req, res, () => {
-        const target = targetOf(req);
-        const endpoint = ledger.admit(target, (found) => found.public);
-        serve(endpoint, req, res, { ...options, path: target.path, prefix: target.prefix, trigger: "http" });
+        const { path, prefix, ...key } = targetOf(req, ingressHost);
+        const endpoint = ledger.admit(key, (found) => found.public);
+        serve(endpoint, req, res, { ...options, path, ...(prefix ? { prefix } : {}), trigger: "http" });
       }),
     handleUpgrade(req, socket, head) {
       // Nobody else listens there any more; a reset must not end the process.
       socket.on("error", () => undefined);
       const client = { req, socket, head, requestId: requestIdOf(req.headers["x-request-id"]) };
       try {
-        const target = targetOf(req);
+        const target = targetOf(req, ingressHost);
         upgrade(
           ledger.admit(target, (found) => found.public),
           client,
@@ -145,10 +151,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 /** @throws SlessError `not_found` */
-function targetOf(req: IncomingMessage): CallPath {
-  const target = parseCallPath(req.url ?? "");
-  if (!target) throw new SlessError("not_found", { what: "An address that is no /fn/{namespace}/{name}" });
-  return target;
+function targetOf({ url = "", headers }: IncomingMessage, ingressHost: string | undefined): CallPath {
+  const byHost = ingressHost !== undefined && isCallHost(headers.host, ingressHost);
+  const target = byHost ? parseCallHost(headers.host, url, ingressHost) : parseCallPath(url);
+  if (target) return target;
+  const form = byHost ? `{name}.{namespace}.${ingressHost}` : "/fn/{namespace}/{name}";
+  throw new SlessError("not_found", { what: `An address that is no ${form}` });
 }
 
 const isSameKind = (workload: WorkloadRef) => (found: Endpoint) => found.workload.kind === workload.kind;

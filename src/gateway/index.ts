@@ -1,5 +1,5 @@
+export * from "./call-addresses.ts";
 export type { FinishedCall } from "./call-ledger.ts";
-export { CALL_PREFIX } from "./call-path.ts";
 export * from "./endpoint-table.ts";
 export * from "./gateway.ts";
 export * from "./gateway-client.ts";

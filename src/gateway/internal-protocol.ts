@@ -1,6 +1,6 @@
 import type { WorkloadRef } from "../apis/index.ts";
-import { NAME_MAX_LENGTH, NAME_PATTERN, NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
 import { ERRORS, type ErrorCode, type ErrorDetails, SlessError } from "../errors/index.ts";
+import { isWorkloadName } from "./call-path.ts";
 
 /**
  * How parts of sless call workloads through a gateway in another process: the function's own request, whatever its
@@ -18,8 +18,6 @@ export const INTERNAL_HEADERS = {
 
 const PLURALS = { Function: "functions", Service: "services" } as const;
 const CALL = /^\/internal\/([^/?]+)\/(functions|services)\/([^/?]+)(\/[^?]*)?(\?.*)?$/s;
-const namePattern = new RegExp(NAME_PATTERN);
-const namespacePattern = new RegExp(NAMESPACE_PATTERN);
 
 /**
  * @param path path and query below the name
@@ -36,8 +34,7 @@ export function parseInternalPath(target: string): { workload: WorkloadRef; path
   const match = CALL.exec(target);
   if (!match) return undefined;
   const [, namespace = "", plural, name = "", path = "/", query = ""] = match;
-  if (namespace.length > NAMESPACE_MAX_LENGTH || !namespacePattern.test(namespace)) return undefined;
-  if (name.length > NAME_MAX_LENGTH || !namePattern.test(name)) return undefined;
+  if (!isWorkloadName(namespace, name)) return undefined;
   const kind = plural === "services" ? "Service" : "Function";
   return { workload: { kind, namespace, name }, path: path + query };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { SlessError } from "../errors/index.ts";
-import { CALL_PREFIX, type Gateway } from "../gateway/index.ts";
+import type { Gateway } from "../gateway/index.ts";
 import { slessAnswer } from "./error-answer.ts";
 import type { RequestGuard } from "./request-guard.ts";
 import { targetFault, toOriginForm } from "./request-target.ts";
@@ -23,6 +23,7 @@ export interface Listener {
  * touching them, and all else to the REST API.
  */
 export function createListener(deps: { gateway: Gateway; guard: RequestGuard; api: RequestListener }): Listener {
+  const { isCall } = deps.gateway;
   const active = new Set<ServerResponse>();
   const exchanges = new WeakMap<Socket, Exchange>();
   const refused = new WeakSet<Socket>();
@@ -53,7 +54,7 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
   const options = {
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    shouldUpgradeCallback: isWebSocketCall,
+    shouldUpgradeCallback: (req: IncomingMessage) => isWebSocketCall(req, isCall),
     requireHostHeader: false, // Node would refuse without a word
   };
   const server = createServer(options, (req, res) => serve(req, res, false));
@@ -87,13 +88,9 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
 }
 
 /** Any other upgrade (h2c) is answered as the plain request that it is, too. */
-function isWebSocketCall(req: IncomingMessage): boolean {
+function isWebSocketCall(req: IncomingMessage, isCall: Gateway["isCall"]): boolean {
   toOriginForm(req);
   return isCall(req) && req.headers.upgrade?.toLowerCase() === "websocket";
-}
-
-function isCall(req: IncomingMessage): boolean {
-  return req.url?.startsWith(CALL_PREFIX) ?? false;
 }
 
 function refuse(res: ServerResponse, error: SlessError): void {
