@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   resources: ["apis", "errors", "controller/clock", "kubernetes"],
   storage: ["errors"],
   build: ["apis", "errors", "storage", "runtimes", "source", "processes", "registry", "controller/clock"],
-  platform: ["apis", "errors", "processes", "controller/clock", "kubernetes"],
+  platform: ["apis", "errors", "processes", "kubernetes", "controller/clock", "controller/back-off"],
   controller: ["apis", "errors", "resources"],
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
   reconcilers: PORTS,

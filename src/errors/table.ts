@@ -423,6 +423,36 @@ export const ERRORS = {
     happened: "Secret {secret} has no key {key}.",
     remedy: "Write it with `sless secret set {secret} {key}=-`, in the namespace of the function.",
   },
+  image_pull_failed: {
+    status: 422,
+    consequence: "retry",
+    happened: "Its image {image} cannot be pulled: {cause}.",
+    remedy: "Check that the registry holds it and that the nodes may read it (REGISTRY_HOST, REGISTRY_SECRET).",
+  },
+  container_refused: {
+    status: 422,
+    consequence: "retry",
+    happened: "The node cannot start its container: {cause}.",
+    remedy: "Correct what the message names; it is tried again by itself.",
+  },
+  pod_unschedulable: {
+    status: 422,
+    consequence: "retry",
+    happened: "No node takes its pod: {cause}.",
+    remedy: "Add a node, free what others hold, or set spec.memoryMB lower.",
+  },
+  quota_exceeded: {
+    status: 422,
+    consequence: "retry",
+    happened: "The namespace's quota leaves no room for it: {cause}.",
+    remedy: "Remove something, set replicas or memoryMB lower, or have the quota raised.",
+  },
+  child_refused: {
+    status: 422,
+    consequence: "retry",
+    happened: "The cluster refuses its {kind}: {cause}.",
+    remedy: "Correct what the message names, or have the rule that refuses it changed; it is tried again by itself.",
+  },
   runtime_unknown: {
     status: 422,
     consequence: "stalled",

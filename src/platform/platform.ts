@@ -43,6 +43,8 @@ export interface JobRun {
   readonly runID: number;
   /** JSON text, the handler's event. */
   readonly eventJSON: string | undefined;
+  /** Whoever asks knows that this very run was begun earlier: when nothing is left of it, it is told as failed, not run again. */
+  readonly begun?: boolean;
 }
 
 export type JobState =

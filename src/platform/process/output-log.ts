@@ -1,7 +1,6 @@
 import type { Clock } from "../../controller/clock.ts";
 import { type LogFile, lastLines, readOutput, type SupervisedProcess } from "../../processes/index.ts";
-
-const SECRET_MIN_LENGTH = 4;
+import { withoutSecrets } from "../without-secrets.ts";
 
 export interface OutputLog {
   /** The last lines, without the values of secrets: they may end up in a status. */
@@ -35,11 +34,4 @@ async function noteKill(child: SupervisedProcess, write: (lines: Uint8Array[]) =
   if (exceededBytes === undefined) return;
   const used = Math.ceil(exceededBytes / 1024 / 1024);
   await write([Buffer.from(`sless: out of memory: it used ${used} MiB, more than its memoryMB, and was ended`)]);
-}
-
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets
-    .flatMap((secret) => secret.split("\n"))
-    .filter((part) => part.length >= SECRET_MIN_LENGTH)
-    .reduce((rest, part) => rest.replaceAll(part, "***"), text);
 }

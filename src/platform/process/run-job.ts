@@ -2,13 +2,13 @@ import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { LogFile, SupervisedProcess } from "../../processes/index.ts";
 import type { JobRun, JobState } from "../platform.ts";
+import { MESSAGE_MAX_BYTES, truncateMessage } from "../truncate-message.ts";
 import { logOutput } from "./output-log.ts";
 import { prepareRun } from "./prepare-run.ts";
 import { jobEnvironment, memoryBytes, replicaCommand } from "./replica-environment.ts";
 import { exitText, failureOf, outOfMemory, withTail } from "./start-fault.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
 import { stopProcess } from "./stop-process.ts";
-import { MESSAGE_MAX_BYTES, truncateMessage } from "./truncate-message.ts";
 
 export type JobEnd = Pick<Extract<JobState, { phase: "succeeded" | "failed" }>, "phase" | "message">;
 

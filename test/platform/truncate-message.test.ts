@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { MESSAGE_MAX_BYTES, truncateMessage } from "../../../src/platform/process/truncate-message.ts";
+import { MESSAGE_MAX_BYTES, truncateMessage } from "../../src/platform/truncate-message.ts";
 
 it("a message is whole, or says how much there was, and cuts no character in two", () => {
   const text = fc

@@ -1,0 +1,200 @@
+import { refText, type WorkloadRef } from "../../apis/index.ts";
+import { createBackOff } from "../../controller/back-off.ts";
+import type { TimerClock } from "../../controller/clock.ts";
+import { isSlessError, messageOf } from "../../errors/index.ts";
+import { type ApiObject, isApiError } from "../../kubernetes/index.ts";
+import type { WorkloadSpec, WorkloadState } from "../platform.ts";
+import { withoutSecrets } from "../without-secrets.ts";
+import type { ChildWriter } from "./child-writer.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import type { DeployNamespaces } from "./deploy-namespaces.ts";
+import type { LiveChild, LiveDeployment } from "./live-objects.ts";
+import { deployNamespaceOf } from "./names.ts";
+import type { Failure } from "./pod-failure.ts";
+import { refusalOf } from "./refusal.ts";
+import type { RegistryCopies } from "./registry-copies.ts";
+import { type SecretReader, secretUsers } from "./secret-reader.ts";
+import type { PlatformSettings } from "./settings.ts";
+import { type WantedChild, wantedChildren } from "./wanted-children.ts";
+import { seenWorkload, workloadState } from "./workload-state.ts";
+
+/** Functions and Services: their children as wanted, and what is seen of them. */
+export interface WorkloadRuns {
+  apply(spec: WorkloadSpec, replicas: number): Promise<WorkloadState>;
+  /** Undefined when nothing is there and nothing is wrong. */
+  state(workload: WorkloadRef): WorkloadState | undefined;
+  /** A child is not as it was last applied. */
+  hasDrifted(workload: WorkloadRef): boolean;
+  /** The cluster did not take what was applied last; it is tried again by itself. */
+  isRefused(workload: WorkloadRef): boolean;
+  forget(workload: WorkloadRef): void;
+}
+
+export interface WorkloadDeps {
+  readonly clock: TimerClock;
+  readonly log: { warn(fields: object, message: string): void };
+  readonly settings: PlatformSettings;
+  readonly view: ClusterView;
+  readonly writer: ChildWriter;
+  readonly secrets: SecretReader;
+  readonly namespaces: DeployNamespaces;
+  readonly registry: RegistryCopies;
+  /** Has the workload looked at, and told when it is news. */
+  readonly check: (workload: WorkloadRef) => void;
+  /** Has the workload told, news or not. */
+  readonly tell: (workload: WorkloadRef) => void;
+}
+
+interface Applied {
+  readonly spec: WorkloadSpec;
+  readonly children: readonly WantedChild[];
+  /** Why it could not be applied. */
+  readonly failure?: Failure;
+}
+
+export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
+  const { clock, view, writer, secrets } = deps;
+  const applied = new Map<string, Applied>();
+  const users = secretUsers();
+  const rechecks = new Map<string, () => void>();
+  const retries = createBackOff<string>({ baseMs: 2_000, maxMs: 300_000 });
+
+  view.secrets.onChange(({ metadata }) => {
+    for (const user of users.of({ namespace: metadata.namespace ?? "", name: metadata.name })) deps.tell(user);
+  });
+
+  function state(workload: WorkloadRef): WorkloadState | undefined {
+    const known = applied.get(refText(workload));
+    const judged = judge(workload);
+    const failure = known?.failure ?? judged?.failure;
+    if (!judged && !known?.failure) return undefined;
+    const base = judged ?? { serving: 0, current: false };
+    if (!failure) return base;
+    const message = known ? withoutSecrets(failure.message, secrets.known(known.spec)) : failure.message;
+    return { ...base, current: false, failure: { ...failure, message } };
+  }
+
+  function judge(workload: WorkloadRef): WorkloadState | undefined {
+    const seen = seenWorkload(view, workload);
+    if (!seen) return undefined;
+    const { unschedulableSec } = deps.settings;
+    const { state: judged, againInMs } = workloadState(seen, { now: clock.now(), unschedulableSec });
+    const key = refText(workload);
+    rechecks.get(key)?.();
+    rechecks.delete(key);
+    if (againInMs !== undefined)
+      rechecks.set(
+        key,
+        clock.setTimer(againInMs, () => deps.check(workload)),
+      );
+    return judged;
+  }
+
+  async function apply(spec: WorkloadSpec, replicas: number): Promise<void> {
+    const { workload } = spec;
+    const key = refText(workload);
+    users.set(workload, spec);
+    try {
+      const children = await childrenOf(spec, replicas, deps);
+      applied.set(key, { spec, children });
+      await writeChildren(workload, children, deps);
+      retries.forget(key);
+    } catch (error) {
+      const failure = refusalOf(error, "child");
+      if (!failure) throw error;
+      applied.set(key, { spec, children: applied.get(key)?.children ?? [], failure });
+      // A secret that comes is told by its watch; nobody tells that a rule was changed.
+      if (!isSlessError(error)) clock.setTimer(retries.next(key), () => deps.tell(workload));
+    }
+  }
+
+  return {
+    async apply(spec, replicas) {
+      await apply(spec, replicas);
+      const now = state(spec.workload) ?? { serving: 0, current: replicas === 0 };
+      if (now.current) await dropUnused(spec.workload, applied.get(refText(spec.workload))?.children ?? [], deps);
+      return now;
+    },
+    state,
+    hasDrifted(workload) {
+      const children = applied.get(refText(workload))?.children ?? [];
+      return children.some((child) => {
+        const live = liveOf(child, view);
+        return live?.metadata.deletionTimestamp === undefined && writer.differs(child, live);
+      });
+    },
+    isRefused: (workload) => applied.get(refText(workload))?.failure !== undefined,
+    forget(workload) {
+      const key = refText(workload);
+      applied.delete(key);
+      retries.forget(key);
+      users.set(workload, undefined);
+      rechecks.get(key)?.();
+      rechecks.delete(key);
+    },
+  };
+}
+
+/** @throws SlessError `secret_missing` when there are replicas that would need it */
+async function childrenOf(spec: WorkloadSpec, replicas: number, deps: WorkloadDeps): Promise<WantedChild[]> {
+  const { settings, view, registry, secrets } = deps;
+  const values = await secrets.read(spec).catch((error: unknown) => {
+    if (replicas > 0 || !isSlessError(error, "secret_missing")) throw error;
+    return undefined;
+  });
+  const live = view.deployments.get(deployNamespaceOf(spec.workload.namespace), spec.workload.name);
+  return wantedChildren(spec, replicas, { values, live, settings, pullSecret: registry.name });
+}
+
+/** Writes what differs. A namespace that went in the meantime is made again, once. */
+async function writeChildren(
+  workload: WorkloadRef,
+  children: readonly WantedChild[],
+  deps: WorkloadDeps,
+): Promise<void> {
+  try {
+    for (const child of children) await writeChild(workload, child, deps);
+  } catch (error) {
+    if (!isApiError(error, 404)) throw error;
+    deps.namespaces.forget(workload.namespace);
+    for (const child of children) await writeChild(workload, child, deps);
+  }
+}
+
+async function writeChild(workload: WorkloadRef, child: WantedChild, deps: WorkloadDeps): Promise<void> {
+  const { view, writer, namespaces, registry } = deps;
+  const live = liveOf(child, view);
+  // One that is going is written when it is gone: its watch tells.
+  if (live?.metadata.deletionTimestamp !== undefined || !writer.differs(child, live)) return;
+  await namespaces.ensure(workload.namespace);
+  await registry.ensure(workload.namespace);
+  observe(child.kind, await writer.apply(child, live), view);
+}
+
+function liveOf({ kind, metadata }: WantedChild, view: ClusterView): LiveChild | undefined {
+  return watchOf(kind, view).get(metadata.namespace, metadata.name);
+}
+
+function observe(kind: WantedChild["kind"], object: ApiObject, view: ClusterView): void {
+  (watchOf(kind, view) as ClusterView["services"]).observe(object as LiveDeployment);
+}
+
+function watchOf(kind: WantedChild["kind"], view: ClusterView): ClusterView["services"] | ClusterView["deployments"] {
+  if (kind === "Deployment") return view.deployments;
+  return kind === "Service" ? view.services : view.secrets;
+}
+
+/** Values of secrets that no revision uses any more. */
+async function dropUnused(workload: WorkloadRef, children: readonly WantedChild[], deps: WorkloadDeps): Promise<void> {
+  const used = children.map(({ metadata }) => metadata.name);
+  const unused = deps.view
+    .children(workload)
+    .filter(({ kind, object }) => kind === "Secret" && !used.includes(object.metadata.name));
+  for (const { object } of unused) {
+    await deps.writer
+      .remove("Secret", object)
+      .catch((error: unknown) =>
+        deps.log.warn({ name: object.metadata.name, err: messageOf(error) }, "secret not deleted"),
+      );
+  }
+}

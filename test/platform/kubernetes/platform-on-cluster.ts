@@ -1,0 +1,85 @@
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../../src/controller/clock.ts";
+import { openKubernetesClient } from "../../../src/kubernetes/index.ts";
+import {
+  deployNamespaceOf,
+  type KubernetesPlatform,
+  openKubernetesPlatform,
+  type PlatformSettings,
+} from "../../../src/platform/kubernetes/index.ts";
+import type { ApiAnswer, TestCluster } from "../../support/kubernetes/index.ts";
+
+export interface PlatformWorld {
+  readonly platform: KubernetesPlatform;
+  /** Of the user; the workloads run in `deployNamespace`. */
+  readonly namespace: string;
+  readonly deployNamespace: string;
+  readonly cluster: TestCluster;
+  /** Requests that the platform has sent, watches among them. */
+  requests(): number;
+  /** A second platform on the same cluster, as after a restart. */
+  restart(): Promise<PlatformWorld>;
+  get(resource: string, name: string): Promise<ApiAnswer["body"]>;
+  list(resource: string, selector?: string): Promise<ApiAnswer["body"][]>;
+}
+
+const GROUPS: Record<string, string> = {
+  deployments: "apis/apps/v1",
+  replicasets: "apis/apps/v1",
+  jobs: "apis/batch/v1",
+};
+
+export interface WorldOptions {
+  readonly settings?: Partial<PlatformSettings>;
+  readonly namespace?: string;
+}
+
+/** A platform on the cluster, in namespaces of its own. */
+export async function platformOnCluster(cluster: TestCluster, options: WorldOptions = {}): Promise<PlatformWorld> {
+  const namespace = options.namespace ?? (await cluster.createNamespace("demo"));
+  const deployNamespace = deployNamespaceOf(namespace);
+  const client = openKubernetesClient({ from: { file: cluster.kubeconfig }, perSecond: 5_000, burst: 5_000 });
+  const platform = openKubernetesPlatform({
+    client,
+    clock: systemClock,
+    log: { warn: () => undefined },
+    settings: { unschedulableSec: 1, ...options.settings },
+    ensureNamespace: (wanted) => makeDeployNamespace(deployNamespaceOf(wanted), cluster),
+  });
+  const stop = new AbortController();
+  onTestFinished(async () => {
+    stop.abort();
+    await client.close();
+  });
+  await platform.start(stop.signal);
+  return {
+    platform,
+    namespace,
+    deployNamespace,
+    cluster,
+    requests: () => client.sent.requests,
+    restart: () => platformOnCluster(cluster, { ...options, namespace }),
+    async get(resource, name) {
+      const { status, body } = await cluster.request("GET", childPath(deployNamespace, resource, name));
+      return status === 404 ? undefined : body;
+    },
+    async list(resource, selector = "") {
+      const path = `${childPath(deployNamespace, resource)}?labelSelector=${encodeURIComponent(selector)}`;
+      return (await cluster.request("GET", path)).body.items ?? [];
+    },
+  };
+}
+
+export function childPath(namespace: string, resource: string, name?: string): string {
+  const path = `/${GROUPS[resource] ?? "api/v1"}/namespaces/${namespace}/${resource}`;
+  return name === undefined ? path : `${path}/${name}`;
+}
+
+/** As the tenancy makes it, as far as pods are concerned. */
+async function makeDeployNamespace(name: string, cluster: TestCluster): Promise<void> {
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted", "app.kubernetes.io/managed-by": "sless" };
+  const { status, body } = await cluster.request("POST", "/api/v1/namespaces", {
+    body: { metadata: { name, labels } },
+  });
+  if (status >= 400 && status !== 409) throw new Error(JSON.stringify(body));
+}
