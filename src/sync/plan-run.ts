@@ -33,7 +33,7 @@ export async function planRun(run: Run, deps: SyncDeps): Promise<Outcome> {
       repository: keyIn(run.repository),
       revision: plan.revision,
       changes: changes.slice(0, LINES_MAX).map(toLine),
-      durationMs: deps.clock.monotonicMs() - started,
+      durationMs: (run.readingMs ?? 0) + deps.clock.monotonicMs() - started,
     });
   }
   return OK;

@@ -12,10 +12,12 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
   run.live = await deps.reads.objects(repository.metadata.namespace);
   if (!isAskedFor(run) && isSame(memory.settled?.inputs, inputsOf(run))) return { kind: "unchanged" };
   run.attempted = true;
+  const started = deps.clock.monotonicMs();
   if (memory.inventory?.live !== run.live) memory.inventory = inventoryOf(run.live, repository.metadata.uid);
   run.owned = memory.inventory.count;
   run.desired = await readerFor(run, deps).read(resolved, memory.inventory);
   memory.desired = run.desired;
+  run.readingMs = deps.clock.monotonicMs() - started;
   return OK;
 }
 

@@ -25,6 +25,8 @@ export interface Run {
   /** The folders were read, so the revision counts as attempted from here on. */
   attempted?: boolean;
   desired?: DesiredState;
+  /** How long reading what is wanted took; part of the plan for who waits. */
+  readingMs?: number;
   plan?: Plan;
   /** Objects of the repository, as far as the run has come. */
   owned: number;

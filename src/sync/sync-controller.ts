@@ -10,6 +10,7 @@ import {
 import { afterQuiet, type ControllerLog, type Next, type ReconcileRun, startController } from "../controller/index.ts";
 import { cachedReads, hasSameContent, onContentChange, type SyncInformers } from "./cached-reads.ts";
 import { intervalMs } from "./next-after.ts";
+import { createOwnWrites } from "./own-writes.ts";
 import { reconcileRepository } from "./reconcile-repository.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 import { createSyncMemory, type ManifestPlace } from "./sync-memory.ts";
@@ -39,16 +40,18 @@ export interface SyncController {
 }
 
 /**
- * Syncs every Repository: when it is new, when its spec or its `requestedAt` changes, when somebody changes an object of
- * it, on a hint, and after its interval.
+ * Syncs every Repository: when it is new, when its spec or its `requestedAt` changes, when somebody else changes an
+ * object of it, on a hint, and after its interval.
  */
 export function createSyncController(deps: SyncControllerDeps): SyncController {
   const { informers, log, onRun, clock } = deps;
   const reads = cachedReads(informers);
   const memory = createSyncMemory();
-  const syncDeps: SyncDeps = { ...deps, reads, memory };
+  const ownWrites = createOwnWrites();
   async function reconcile(key: string, signal: AbortSignal): Promise<Next> {
-    const next = await reconcileRepository(toKey(key), syncDeps, signal);
+    const next = await ownWrites.during(key, deps.store, (store) =>
+      reconcileRepository(toKey(key), { ...deps, store, reads, memory }, signal),
+    );
     // What recovered is not waited for longer than what never failed.
     const repository = next.kind === "backOff" && repositoryOf(toKey(key));
     if (repository) controller.enqueueAfter(key, intervalMs(repository));
@@ -66,6 +69,7 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
   });
   const enqueue = (repository: ObjectOf<"Repository">) => controller.enqueue(keyOf(repository));
   const stopRepositories = informers.repositories.onEvent((type, repository, before) => {
+    if (type === "DELETED") ownWrites.forget(keyOf(repository));
     if (type === "DELETED" || !before || isAskedFor(repository, before)) enqueue(repository);
   });
   const approvals = afterQuiet(clock, APPROVAL_QUIET_MS, (key) => controller.enqueue(key));
@@ -74,7 +78,11 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
       !isGone && isApprovalAlone(object, before)
         ? (repository: ObjectOf<"Repository">) => approvals.touch(keyOf(repository))
         : enqueue;
-    for (const repository of concernedBy(object, before, isGone, informers)) wake(repository);
+    for (const repository of concernedBy(object, before, isGone, informers)) {
+      // A name that became free may be waited for.
+      if (isGone) wake(repository);
+      else ownWrites.saw(keyOf(repository), object, () => wake(repository));
+    }
   });
 
   return {

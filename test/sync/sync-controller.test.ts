@@ -95,6 +95,44 @@ describe("a repository is synced", () => {
     expect((await world.status()).lastAppliedRevision).toBe(`main@sha1:${commit}`);
   });
 
+  it("once for each commit, for it knows its own writes", async () => {
+    const world = await controlled(functionFolder("hello"));
+    await world.settled();
+    const commits = [world.git.head];
+    for (const text of ["one", "two", "three"]) {
+      commits.push(await world.git.commit(text, { "functions/hello/handler.py": handler(text) }));
+      world.controller.hint(KEY);
+      await world.settled();
+    }
+    commits.push(await world.git.commit("more", functionFolder("other")));
+    world.controller.hint(KEY);
+    await world.settled();
+    expect(await world.names()).toHaveLength(4);
+    expect(world.runs).toEqual(commits);
+  });
+
+  it("again when somebody writes an object during its run", async () => {
+    let meddle = async () => {};
+    const world = await controlled(functionFolder("hello"), {}, () => meddle());
+    await world.settled();
+    await world.git.commit("code", { "functions/hello/handler.py": handler("new") });
+    meddle = async () => {
+      meddle = async () => {};
+      const patch = { metadata: { labels: { "sless.kube5s.ru/repository": null } } };
+      await world.store.patch("Function", { namespace: KEY.namespace, name: "hello" }, patch, { owner: "api" });
+    };
+    const before = world.runs.length;
+    world.controller.hint(KEY);
+    await world.settled();
+    await eventually(
+      "it looked again",
+      () => world.runs.length,
+      (count) => count === before + 2,
+    );
+    const { labels } = (await world.get("Function", "hello"))!.metadata;
+    expect(labels?.["sless.kube5s.ru/repository"]).toBeDefined();
+  });
+
   it("after its interval without a hint", async () => {
     const world = await controlled(functionFolder("hello"), { spec: { interval: "5m" } });
     await world.settled();

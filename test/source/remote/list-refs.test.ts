@@ -10,7 +10,11 @@ function endless(line: string): GitHttp {
     for (let bytes = chunk.length; bytes <= maxBytes; bytes += chunk.length) yield chunk;
     throw new SlessError("repository_too_large", { limit: `${maxBytes >> 20} MiB` });
   }
-  return { discover: async (request) => body(request), uploadPack: async (request) => body(request) } as GitHttp;
+  return {
+    discover: async (request) => body(request),
+    uploadPack: async (request) => body(request),
+    close: async () => {},
+  };
 }
 
 it.each([
@@ -24,10 +28,10 @@ it.each([
   const options = {
     prefix: "refs/",
     url: "https://example.com/a.git",
-    access: { secrets: [] },
+    access: { authorization: undefined, ca: undefined, secrets: [], identity: "" },
     signal: AbortSignal.timeout(20_000),
   };
-  await expect(listRefs(endless(line), options as Parameters<typeof listRefs>[1])).rejects.toMatchObject({
+  await expect(listRefs(endless(line), options)).rejects.toMatchObject({
     code: "repository_unreachable",
     details: { cause },
   });
