@@ -30,7 +30,7 @@ export async function runJob(settings, handler, watch) {
     const request = { method: "POST", path: "/", queryString: "", query: {}, headers, body };
     const context = contextOf({ requestId, expires, signal: abort.signal, trigger: "job" }, settings, request);
     const answer = toAnswer(await handler(event, context));
-    await writeResult(settings.resultFile, answer);
+    await writeResult(settings, answer);
     if (answer.status >= 400) {
       writeAll(`sless: the handler answered with status ${answer.status}\n`);
       process.exit(1);
@@ -59,17 +59,61 @@ function readEvent(path) {
   }
 }
 
-async function writeResult(path, answer) {
-  const file = path === undefined ? undefined : openSync(`${path}.part`, "w");
-  const write = (bytes) => {
-    if (file === undefined) return;
-    for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
-  };
+async function writeResult({ resultFile, resultMax }, answer) {
+  const result = resultMax === undefined ? wholeResult(resultFile) : cutResult(resultFile, resultMax);
   if (answer.chunks)
     for (let item = await answer.chunks.next(); !item.done; item = await answer.chunks.next())
-      write(chunkBytes(item.value));
-  else write(answer.body);
-  if (file === undefined) return;
-  closeSync(file);
-  renameSync(`${path}.part`, path);
+      result.write(chunkBytes(item.value));
+  else result.write(answer.body);
+  result.end();
+}
+
+function wholeResult(path) {
+  const file = path === undefined ? undefined : openSync(`${path}.part`, "w");
+  return {
+    write(bytes) {
+      if (file !== undefined) writeFully(file, bytes);
+    },
+    end() {
+      if (file === undefined) return;
+      closeSync(file);
+      renameSync(`${path}.part`, path);
+    },
+  };
+}
+
+/** For a file that holds so much and cannot be replaced. A longer result says that it was cut, and stands whole in the log. */
+function cutResult(path, max) {
+  let head = Buffer.alloc(0);
+  let total = 0;
+  return {
+    write(bytes) {
+      total += bytes.length;
+      if (total <= max) {
+        head = Buffer.concat([head, bytes]);
+        return;
+      }
+      if (total - bytes.length <= max) writeAll(head);
+      writeAll(bytes);
+      if (head.length <= max) head = Buffer.concat([head, bytes]).subarray(0, max + 1);
+    },
+    end() {
+      if (total > max) writeAll("\n");
+      const file = openSync(path ?? "/dev/null", "w");
+      writeFully(file, total > max ? cut(head, max, total) : head);
+      closeSync(file);
+    },
+  };
+}
+
+/** No character is cut in two. */
+function cut(bytes, max, total) {
+  const mark = Buffer.from(`… (truncated, ${total} bytes in all)`);
+  let end = Math.max(0, max - mark.length);
+  while (end > 0 && (bytes[end] & 0xc0) === 0x80) end--;
+  return Buffer.concat([bytes.subarray(0, end), mark]);
+}
+
+function writeFully(file, bytes) {
+  for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
 }

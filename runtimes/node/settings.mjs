@@ -23,6 +23,7 @@ export function readSettings(env) {
     job: env.SLESS_JOB === "1",
     eventFile: env.SLESS_EVENT_FILE || undefined,
     resultFile: env.SLESS_RESULT_FILE || undefined,
+    resultMax: number(env, "SLESS_RESULT_MAX", undefined),
     requestId: env.SLESS_REQUEST_ID || undefined,
   };
 }
@@ -40,7 +41,7 @@ export function refuse(reason) {
   process.exit(EXIT_UNLOADABLE);
 }
 
-/** Writes to stderr at once, also right before the process ends. */
+/** Writes text or bytes to stderr at once, also right before the process ends. */
 export function writeAll(text) {
   let bytes = Buffer.from(text);
   while (bytes.length > 0) {

@@ -121,6 +121,22 @@ function jobCases(subject: Subject): void {
     expect(run).toMatchObject({ code: 0, result: expected });
   });
 
+  it.each([
+    ["shorter is whole, and not in the log", "é".repeat(20), "é".repeat(20), ""],
+    ["as long is whole", "e".repeat(60), "e".repeat(60), ""],
+    [
+      "longer says so, cuts no character, and stands whole in the log",
+      "é".repeat(50),
+      `${"é".repeat(13)}… (truncated, 100 bytes in all)`,
+      "é".repeat(50),
+    ],
+  ])("a result that may be 60 bytes long and is %s", async (_name, give, expected, logged) => {
+    const run = await runJob("job", JSON.stringify({ give }), { SLESS_RESULT_MAX: "60" });
+    expect(run).toMatchObject({ code: 0, result: expected });
+    expect(run.stderr).toContain(logged);
+    expect(run.stderr.includes(give)).toBe(logged !== "");
+  });
+
   it("a job that fails exits with 1, its stack in the log and no result", async () => {
     const run = await runJob("job", '{"fail":"no such table"}');
     expect(run).toMatchObject({ code: 1, result: undefined });

@@ -11,6 +11,7 @@ import (
 	"os"
 	"reflect"
 	"time"
+	"unicode/utf8"
 )
 
 // runJob runs the handler once and ends the process: 0 done, 1 failed, 75 timed out.
@@ -37,7 +38,7 @@ func runJob(settings settings, handler *handler) {
 		made, ended.err = jobAnswer(handler, ended.result)
 	}
 	if ended.err == nil {
-		ended.err = writeResult(settings.resultFile, made)
+		ended.err = writeResult(settings, made)
 	}
 	switch {
 	case ended.err != nil:
@@ -121,10 +122,14 @@ func (writer *jobWriter) Write(chunk []byte) (int, error) {
 func (writer *jobWriter) Flush() {}
 
 // writeResult puts what an http caller would get as body into the file, all of it or nothing.
-func writeResult(path string, made answer) error {
+func writeResult(settings settings, made answer) error {
+	path := settings.resultFile
 	content := io.Reader(bytes.NewReader(made.body))
 	if made.stream != nil {
 		content = made.stream
+	}
+	if settings.resultMax >= 0 {
+		return writeCutResult(path, int(settings.resultMax), content)
 	}
 	if path == "" {
 		_, err := io.Copy(io.Discard, content)
@@ -142,4 +147,38 @@ func writeResult(path string, made answer) error {
 		return err
 	}
 	return os.Rename(path+".part", path)
+}
+
+// writeCutResult is for a file that holds so much and cannot be replaced. A longer result says that it was cut, and
+// stands whole in the log.
+func writeCutResult(path string, limit int, content io.Reader) error {
+	head, err := io.ReadAll(io.LimitReader(content, int64(limit)+1))
+	if err != nil {
+		return err
+	}
+	if len(head) > limit {
+		total, err := io.Copy(os.Stderr, io.MultiReader(bytes.NewReader(head), content))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr)
+		head = cutResult(head, limit, total)
+	}
+	if path == "" {
+		return nil
+	}
+	return os.WriteFile(path, head, 0o600)
+}
+
+// cutResult cuts no character in two.
+func cutResult(head []byte, limit int, total int64) []byte {
+	mark := fmt.Sprintf("… (truncated, %d bytes in all)", total)
+	end := limit - len(mark)
+	if end < 0 {
+		end = 0
+	}
+	for end > 0 && !utf8.RuneStart(head[end]) {
+		end--
+	}
+	return append(head[:end:end], mark...)
 }

@@ -28,6 +28,7 @@ type settings struct {
 	notifyFD, parentFD                      int64 // -1: not given
 	job                                     bool
 	eventFile, resultFile, requestID        string
+	resultMax                               int64 // -1: not given
 }
 
 func readSettings() settings {
@@ -54,6 +55,7 @@ func readSettings() settings {
 		job:        os.Getenv("SLESS_JOB") == "1",
 		eventFile:  os.Getenv("SLESS_EVENT_FILE"),
 		resultFile: os.Getenv("SLESS_RESULT_FILE"),
+		resultMax:  numberOr("SLESS_RESULT_MAX", -1),
 		requestID:  os.Getenv("SLESS_REQUEST_ID"),
 	}
 }

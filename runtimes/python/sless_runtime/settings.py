@@ -27,6 +27,7 @@ class Settings:
         self.job = env.get("SLESS_JOB") == "1"
         self.event_file = env.get("SLESS_EVENT_FILE") or None
         self.result_file = env.get("SLESS_RESULT_FILE") or None
+        self.result_max = _number(env, "SLESS_RESULT_MAX", None)
         self.request_id = env.get("SLESS_REQUEST_ID") or None
 
 
