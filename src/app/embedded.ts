@@ -133,6 +133,7 @@ async function openServer(parts: Parts, sync: () => SyncController | undefined):
     namespaces,
     placeOf: (ref) => sync()?.placeOf(ref),
     repositoryUrlFault: remotes.urlFault,
+    startedWith: { namespace, name: options.repository.name },
     whoami: () => ({ subject: "local", namespace, authentication: "none" }),
     approveDeletions: (repository, deletions) =>
       approveDeletions(ports.store, refOf(repository), deletions.map(toHeld(repository))),

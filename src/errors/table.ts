@@ -50,6 +50,12 @@ export const ERRORS = {
     happened: "{what} is owned by repository {repository} ({path}).",
     remedy: "Change it there and push; or remove the file and create it anew here.",
   },
+  repository_pinned: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{what} is the one that this server was started with: {why}.",
+    remedy: "Start `sless dev` anew with other options, or suspend the repository.",
+  },
   namespace_missing: {
     status: 404,
     consequence: "stalled",

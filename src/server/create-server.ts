@@ -114,8 +114,18 @@ function acceptJson(app: FastifyInstance): void {
   const types = ["application/json", "application/merge-patch+json"];
   app.addContentTypeParser(types, { parseAs: "string" }, (request, body, done) => {
     if (body.length === 0) done(null, undefined);
-    else parse(request, body as string, done);
+    else parse(request, body as string, (error, value) => done(error && unfitJson(error, body as string), value));
   });
+}
+
+/** A text that is JSON all the same is refused for its keys, and told so. */
+function unfitJson(error: Error, body: string): Error {
+  try {
+    JSON.parse(body);
+  } catch {
+    return error;
+  }
+  return new SlessError("invalid_request", { cause: 'it has a key "__proto__" or "constructor.prototype"; remove it' });
 }
 
 function answerError(

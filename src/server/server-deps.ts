@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
-import type { ObjectOf, ObjectRef } from "../apis/index.ts";
+import type { ObjectKey, ObjectOf, ObjectRef } from "../apis/index.ts";
 import type { Access } from "../auth/index.ts";
 import type { Builder } from "../build/index.ts";
 import type { Clock } from "../controller/index.ts";
@@ -45,6 +45,8 @@ export interface ServerDeps {
   readonly placeOf: (object: ObjectRef) => ManifestPlace | undefined;
   /** Why an address cannot be that of a repository which a client makes, in words; undefined when it can. */
   readonly repositoryUrlFault: (url: string) => string | undefined;
+  /** The Repository that the command line of this process describes; it can be neither deleted nor pointed elsewhere. */
+  readonly startedWith?: ObjectKey;
   readonly whoami: (request: Pick<ApiRequest, "headers">) => Identity | Promise<Identity>;
   readonly gateway: Gateway;
   readonly platform: Pick<Platform, "logs">;

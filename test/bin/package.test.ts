@@ -25,3 +25,9 @@ it("the install scripts that npm must run are named", async () => {
   };
   expect(allowScripts).toMatchObject({ node: true });
 });
+
+it("the package asks for the Node that its command asks for", async () => {
+  const { engines } = JSON.parse(await read("package.json")) as { engines: { node: string } };
+  const [, needed] = /PACKAGE_NODE_MIN = (\d+);/.exec(await read("bin/sless.js")) ?? [];
+  expect(engines.node).toBe(`>=${needed}`);
+});

@@ -207,3 +207,15 @@ it.each<[string, object, object, number]>([
   await ownedFunction(fixture, manifest);
   expect(await fixture.json(`${FUNCTIONS}/hello`, sending("PATCH", body))).toMatchObject({ status });
 });
+
+it.each(['{"env_vars":{"__proto__":"x"}}', '{"constructor":{"prototype":1}}'])(
+  "%s is refused for its key, not as something else than JSON",
+  async (body) => {
+    const { json } = await serverFixture();
+    const init = { method: "POST", body, headers: { "content-type": "application/json" } };
+    const error = expect.stringContaining('a key "__proto__" or "constructor.prototype"');
+    expect(await json(FUNCTIONS, init)).toMatchObject({ status: 400, body: { code: "invalid_request", error } });
+    const broken = await json(FUNCTIONS, { ...init, body: '{"__proto__":' });
+    expect(broken).toMatchObject({ status: 400, body: { error: expect.stringMatching(/JSON/) } });
+  },
+);

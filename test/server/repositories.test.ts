@@ -143,3 +143,38 @@ it("an empty body that says it is JSON counts as none", async () => {
   expect((await json(`${MAIN}/approve`, init)).status).toBe(200);
   expect(approvals).toHaveLength(1);
 });
+
+const pinnedBy = { namespace: "default", name: "main" };
+const json = (method: string, body: unknown): RequestInit => ({
+  method,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+it.each<[string, RequestInit, string]>([
+  ["deleted", { method: "DELETE" }, "it would be there again with the next start"],
+  ["pointed elsewhere", json("PATCH", { url: "https://example.com/r.git" }), "its url comes from the command line"],
+  [
+    "made to follow another branch",
+    json("PATCH", { ref: { branch: "next" }, path: "a" }),
+    "its ref and path come from the command line",
+  ],
+  ["replaced", json("PUT", { url: "https://example.com/r.git" }), "its url comes from the command line"],
+])("the repository that the server was started with is not %s", async (_, init, why) => {
+  const fixture = await serverFixture({ startedWith: pinnedBy });
+  const before = await createRepository(fixture);
+  expect(await fixture.json(MAIN, init)).toMatchObject({
+    status: 409,
+    body: { code: "repository_pinned", error: expect.stringContaining(why) },
+  });
+  expect(await fixture.store.get("Repository", pinnedBy)).toEqual(before);
+});
+
+it("the repository that the server was started with may be suspended, and others are free", async () => {
+  const fixture = await serverFixture({ startedWith: pinnedBy });
+  await createRepository(fixture);
+  expect(await fixture.json(MAIN, json("PATCH", { suspend: true, interval: "5m" }))).toMatchObject({ status: 200 });
+  const other = { name: "other", url: "https://example.com/r.git" };
+  const collection = "/v1/namespaces/default/repositories";
+  expect(await fixture.json(collection, json("POST", other))).toMatchObject({ status: 201 });
+  expect((await fetch(`${fixture.url}${collection}/other`, { method: "DELETE" })).status).toBeLessThan(300);
+});

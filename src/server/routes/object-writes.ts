@@ -1,5 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Kind, type ObjectIntent, type ObjectOf, type ObjectRef, refOf, refText } from "../../apis/index.ts";
+import {
+  type Kind,
+  keyOf,
+  type ObjectIntent,
+  type ObjectOf,
+  type ObjectRef,
+  refOf,
+  refText,
+} from "../../apis/index.ts";
 import { isSlessError, SlessError } from "../../errors/index.ts";
 import { createdIntent, type Known, merge, replacement, type WantedChange } from "../../writes/index.ts";
 import { type Changing, changeObject, deleteObject, refuseOwned } from "../change-object.ts";
@@ -32,6 +40,7 @@ export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites 
       const decided = async (live: ObjectOf<Kind>) => {
         const wanted = decide(live, request.body, known);
         await refuseOwned(live, deps, isMerge ? wanted.named : undefined);
+        refusePinned(refOf(live), wanted.spec, deps);
         return wanted.spec && { spec: wanted.spec };
       };
       return sendItem(plural, await changeObject(changing(plural, request), decided, deps), reply, deps);
@@ -55,6 +64,7 @@ export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites 
         DELETE: {
           handler: async (request, reply) => {
             const what = changing(plural, request);
+            refusePinned({ kind: what.kind, ...what.key }, "deleted", deps);
             if ((await deleteObject(what, deps)) === "deleted") return reply.code(204).send();
             return reply.code(202).send({ name: what.key.name, namespace: what.key.namespace, deleting: true });
           },
@@ -67,6 +77,26 @@ export function objectWrites(deps: RouteDeps): (plural: Plural) => ObjectWrites 
 function changing(plural: Plural, { params, headers }: FastifyRequest): Changing {
   const { namespace, name } = params as Named;
   return { kind: PLURALS[plural], key: { namespace, name }, expected: versionsOf(headers["if-match"]) };
+}
+
+/** What the command line says of the repository that a server was started with. */
+const PINNED_FIELDS = ["url", "ref", "path"];
+
+/**
+ * @param change what becomes of the spec, undefined for nothing
+ * @throws SlessError `repository_pinned`
+ */
+function refusePinned(
+  ref: ObjectRef,
+  change: Readonly<Record<string, unknown>> | "deleted" | undefined,
+  { startedWith }: Pick<RouteDeps, "startedWith">,
+): void {
+  if (ref.kind !== "Repository" || !startedWith || keyOf(ref) !== keyOf(startedWith)) return;
+  const refuse = (why: string) => new SlessError("repository_pinned", { what: refText(ref), why });
+  if (change === "deleted") throw refuse("it would be there again with the next start");
+  const fields = PINNED_FIELDS.filter((field) => change && field in change);
+  if (fields.length > 0)
+    throw refuse(`its ${fields.join(" and ")} ${fields.length === 1 ? "comes" : "come"} from the command line`);
 }
 
 async function sendItem(plural: Plural, object: ObjectOf<Kind>, reply: FastifyReply, deps: RouteDeps) {
