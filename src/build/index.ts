@@ -1,1 +1,2 @@
 export * from "./builder.ts";
+export type * from "./image-jobs.ts";
