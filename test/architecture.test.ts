@@ -29,6 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   reconcilers: PORTS,
   gateway: ["apis", "errors", "resources", "controller", "platform"],
   schedule: ["apis", "errors", "report", "resources", "controller", "gateway"],
+  "kubernetes-events": ["apis", "errors", "report", "controller", "kubernetes"],
   tenancy: ["apis", "errors", "controller", "kubernetes"],
   auth: ["apis", "errors", "controller/clock", "kubernetes"],
   server: [...PORTS, "auth", "gateway", "plan", "source", "sync", "writes"],

@@ -6,3 +6,4 @@ export { kubernetesLease } from "./lease.ts";
 export * from "./list-watch.ts";
 export * from "./object-watch.ts";
 export * from "./open-client.ts";
+export { type RateLimit, rateLimit } from "./rate-limit.ts";

@@ -1,1 +1,2 @@
+export * from "./event-news.ts";
 export * from "./reporter.ts";

@@ -11,7 +11,7 @@ import type { ResourceStore } from "../resources/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import type { ObjectStore } from "../storage/index.ts";
 import type { ManifestPlace } from "../writes/index.ts";
-import type { EventRing } from "./event-ring.ts";
+import type { EventList } from "./event-ring.ts";
 import type { HeldDeletion, Identity } from "./items.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Namespaces } from "./namespaces.ts";
@@ -38,7 +38,7 @@ export interface ServerDeps {
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly namespaces: Namespaces;
   readonly secrets: SecretStore;
-  readonly events: Pick<EventRing, "list">;
+  readonly events: EventList;
   /** Hears of stored sources. */
   readonly report: Reporter;
   /** Where the manifest of an object stands that a repository owns, as far as it was read. */

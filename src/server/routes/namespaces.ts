@@ -38,9 +38,9 @@ export function namespaceRoutes(app: FastifyInstance, deps: RouteDeps): void {
 }
 
 /** The latest, oldest first. */
-function events(request: FastifyRequest, { events: ring }: RouteDeps) {
+async function events(request: FastifyRequest, { events: told }: RouteDeps) {
   const { namespace } = request.params as { namespace: string };
   const { limit } = request.query as { limit?: number };
-  const items = ring.list(namespace);
+  const items = await told.list(namespace);
   return { items: limit === undefined ? items : items.slice(-limit) };
 }
