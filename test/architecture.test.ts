@@ -26,7 +26,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   platform: ["apis", "errors", "processes", "kubernetes", "controller/clock", "controller/back-off"],
   controller: ["apis", "errors", "resources"],
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
-  reconcilers: PORTS,
+  routes: ["apis", "errors", "controller/clock", "kubernetes"],
+  reconcilers: [...PORTS, "routes"],
   gateway: ["apis", "errors", "resources", "controller", "platform"],
   schedule: ["apis", "errors", "report", "resources", "controller", "gateway"],
   "kubernetes-events": ["apis", "errors", "report", "controller", "kubernetes"],
@@ -50,6 +51,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 const ADAPTERS = [
+  "routes/kubernetes",
   "auth/kubernetes",
   "source/isomorphic",
   "source/native",

@@ -7,6 +7,7 @@ export * from "./v1alpha1/finalized-kinds.ts";
 export * from "./v1alpha1/function.ts";
 export * from "./v1alpha1/function-job.ts";
 export * from "./v1alpha1/group.ts";
+export * from "./v1alpha1/is-reachable.ts";
 export * from "./v1alpha1/keys.ts";
 export * from "./v1alpha1/kind-definition.ts";
 export * from "./v1alpha1/kinds.ts";

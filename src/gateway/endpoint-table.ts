@@ -1,4 +1,4 @@
-import { effectiveReplicas, type ObjectKey, type ObjectOf, type WorkloadRef } from "../apis/index.ts";
+import { effectiveReplicas, isReachable, type ObjectKey, type ObjectOf, type WorkloadRef } from "../apis/index.ts";
 
 /** Where calls of one address go. */
 export interface Endpoint {
@@ -33,14 +33,13 @@ export function createEndpointTable({ functions, services, triggersOf }: Endpoin
     find(key) {
       const object = services.get(key) ?? functions.get(key);
       if (!object || object.metadata.deletionTimestamp !== undefined) return undefined;
-      const triggers = triggersOf(key).filter((trigger) => trigger.metadata.deletionTimestamp === undefined);
-      const enabled = triggers.filter((trigger) => trigger.spec.enabled !== false);
+      const triggers = triggersOf(key);
       const isService = object.kind === "Service";
       return {
         workload: { kind: object.kind, namespace: key.namespace, name: key.name },
         timeoutSec: object.spec.timeoutSec ?? (isService ? 0 : DEFAULT_FUNCTION_TIMEOUT_SEC),
         replicas: effectiveReplicas(object, triggers),
-        public: isService || enabled.some((trigger) => trigger.spec.type === "http"),
+        public: isReachable(object.kind, triggers),
       };
     },
   };

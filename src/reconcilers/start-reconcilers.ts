@@ -11,9 +11,11 @@ import {
 import type { Platform } from "../platform/index.ts";
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
+import type { Routes } from "../routes/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { createFunctionJobReconciler } from "./function-job.ts";
 import type { ObjectInformers } from "./object-informers.ts";
+import { createRouteReconciler } from "./route.ts";
 import { createTriggerReconciler } from "./trigger.ts";
 import { createWorkloadReconciler } from "./workload.ts";
 
@@ -26,6 +28,8 @@ export interface ReconcilersDeps {
   readonly clock: TimerClock;
   readonly report: Reporter;
   readonly log: ControllerLog;
+  /** Where the addresses of `urlOf` need a way to the gateway. Default: they do not. */
+  readonly routes?: Routes;
   urlOf(ref: ObjectRef): string;
   onRun?(run: ReconcileRun): void;
 }
@@ -50,6 +54,7 @@ export async function startReconcilers(deps: ReconcilersDeps): Promise<Reconcile
     FunctionJob: controller("function-job", createFunctionJobReconciler(deps), deps),
     Trigger: controller("trigger", createTriggerReconciler({ ...deps, targetOf: informers.targetOf }), deps),
   };
+  const routing = deps.routes && startRouting(deps.routes, deps);
   const enqueue = (ref: WorkloadRef) => controllers[ref.kind].enqueue(keyOf(ref));
   const stopListening = [
     deps.builder.onChange(enqueue),
@@ -58,10 +63,11 @@ export async function startReconcilers(deps: ReconcilersDeps): Promise<Reconcile
     informers.services.onEvent(workloadChanged("Service", controllers, informers)),
     informers.triggers.onEvent(triggerChanged(controllers, informers)),
     informers.jobs.onEvent(ifSpecChanged((job) => controllers.FunctionJob.enqueue(keyOf(job)))),
+    ...(routing?.stopListening ?? []),
   ];
   // What runs or is kept of an object that was deleted while nobody watched.
   for (const ref of await deps.platform.list()) enqueue(ref);
-  const all = Object.values(controllers);
+  const all = [...Object.values(controllers), ...(routing ? [routing.controller] : [])];
   return {
     controllers: all,
     idle: async () => void (await Promise.all(all.map((each) => each.idle()))),
@@ -70,6 +76,28 @@ export async function startReconcilers(deps: ReconcilersDeps): Promise<Reconcile
       await Promise.all(all.map((each) => each.stop(timeoutMs)));
     },
   };
+}
+
+/** Routes belong to addresses: whatever may change whether one is reachable looks at it again. */
+function startRouting(routes: Routes, deps: ReconcilersDeps) {
+  const { informers } = deps;
+  const { targetOf, triggersOf } = informers;
+  const routing = controller("route", createRouteReconciler({ routes, targetOf, triggersOf }), deps);
+  const ofWorkload = (object: ObjectOf<"Function" | "Service">, isNewOrGone: boolean) => {
+    if (isNewOrGone) routing.enqueue(keyOf(object));
+  };
+  const stopListening = [
+    informers.functions.onEvent(ifSpecChanged<"Function">(ofWorkload)),
+    informers.services.onEvent(ifSpecChanged<"Service">(ofWorkload)),
+    informers.triggers.onEvent((type, trigger, before) => {
+      for (const { metadata, spec } of before && type === "MODIFIED" ? [trigger, before] : [trigger])
+        routing.enqueue(`${metadata.namespace}/${spec.functionRef}`);
+    }),
+    routes.onChange((target) => routing.enqueue(keyOf(target))),
+  ];
+  // What nobody has a reason for any more: all of it went while nobody watched.
+  for (const target of routes.list()) routing.enqueue(keyOf(target));
+  return { controller: routing, stopListening };
 }
 
 type Controllers = Record<"Function" | "Service" | "FunctionJob" | "Trigger", Controller>;

@@ -6,8 +6,10 @@ import {
   type ObjectRef,
   type TriggerStatus,
 } from "../apis/index.ts";
-import type { Clock, Next } from "../controller/index.ts";
+import { type Clock, type Next, nextAfterError } from "../controller/index.ts";
+import { isSlessError, messageOf, type SlessError } from "../errors/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
+import type { Routes } from "../routes/index.ts";
 import { withoutUndefined } from "./workload-status.ts";
 
 export interface TriggerDeps {
@@ -16,6 +18,8 @@ export interface TriggerDeps {
   /** The Function or Service of that name, from watches. */
   targetOf(key: ObjectKey): ObjectRef | undefined;
   urlOf(ref: ObjectRef): string;
+  /** Where addresses need routes of their own: makes that of a target exist. */
+  readonly routes?: Pick<Routes, "publish">;
 }
 
 /**
@@ -28,14 +32,36 @@ export function createTriggerReconciler(deps: TriggerDeps): (key: ObjectKey) => 
     if (!trigger || trigger.metadata.deletionTimestamp || trigger.spec.type === "cron") return { kind: "done" };
     const target = deps.targetOf({ namespace: key.namespace, name: trigger.spec.functionRef });
     const url = target ? deps.urlOf(target) : undefined;
-    await deps.store.updateStatus(trigger, triggerStatus(trigger, url, deps.clock.now().toISOString()));
-    return { kind: "done" };
+    const fault = target && isServed(trigger) ? await routeFault(target, deps) : undefined;
+    const now = deps.clock.now().toISOString();
+    await deps.store.updateStatus(trigger, triggerStatus(trigger, url, now, fault && messageOf(fault)));
+    return fault ? nextAfterError(fault) : { kind: "done" };
   };
 }
 
-/** Pure; `url` is the target's address, undefined while the target does not exist; `now` is RFC 3339. */
-export function triggerStatus(trigger: ObjectOf<"Trigger">, url: string | undefined, now: string): TriggerStatus {
-  const ready = readyOf(trigger, url);
+const isServed = ({ spec }: ObjectOf<"Trigger">) => spec.type === "http" && spec.enabled !== false;
+
+async function routeFault(target: ObjectRef, { routes }: TriggerDeps): Promise<SlessError | undefined> {
+  try {
+    await routes?.publish(target);
+    return undefined;
+  } catch (error) {
+    if (isSlessError(error)) return error;
+    throw error;
+  }
+}
+
+/**
+ * Pure; `url` is the target's address, undefined while the target does not exist; `now` is RFC 3339; `routeFault` why the
+ * address cannot be reached.
+ */
+export function triggerStatus(
+  trigger: ObjectOf<"Trigger">,
+  url: string | undefined,
+  now: string,
+  routeFault?: string,
+): TriggerStatus {
+  const ready = readyOf(trigger, url, routeFault);
   const active = ready.status === "True" && trigger.spec.enabled !== false;
   return withoutUndefined({
     observedGeneration: trigger.metadata.generation,
@@ -51,7 +77,11 @@ export function triggerStatus(trigger: ObjectOf<"Trigger">, url: string | undefi
   });
 }
 
-function readyOf(trigger: ObjectOf<"Trigger">, url: string | undefined): ConditionUpdate {
+function readyOf(
+  trigger: ObjectOf<"Trigger">,
+  url: string | undefined,
+  routeFault: string | undefined,
+): ConditionUpdate {
   const { type, functionRef, enabled } = trigger.spec;
   if (type !== "http") {
     const message = `Triggers of type ${type} are not served by this version of sless; only http and cron are.`;
@@ -68,5 +98,6 @@ function readyOf(trigger: ObjectOf<"Trigger">, url: string | undefined): Conditi
       reason: "Disabled",
       message: "It is disabled; no call arrives through it.",
     };
+  if (routeFault !== undefined) return { type: "Ready", status: "False", reason: "RouteFailed", message: routeFault };
   return { type: "Ready", status: "True", reason: "Active", message: "Calls arrive." };
 }

@@ -1,5 +1,6 @@
 import {
   effectiveReplicas,
+  isReachable,
   keyOf,
   type ObjectKey,
   type ObjectOf,
@@ -152,10 +153,7 @@ function faultOf(
 }
 
 function urlOf(ref: WorkloadRef, triggers: readonly ObjectOf<"Trigger">[], deps: WorkloadDeps): string | undefined {
-  const reachable =
-    ref.kind === "Service" ||
-    triggers.some((trigger) => trigger.spec.type === "http" && trigger.spec.enabled !== false);
-  return reachable ? deps.urlOf(ref) : undefined;
+  return isReachable(ref.kind, triggers) ? deps.urlOf(ref) : undefined;
 }
 
 function nextOf(seen: WorkloadObservation, clock: Clock): Next {

@@ -12,6 +12,7 @@ import { systemClock } from "../../src/controller/index.ts";
 import type { Platform } from "../../src/platform/index.ts";
 import { createObjectInformers, startReconcilers } from "../../src/reconcilers/index.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
+import type { Routes } from "../../src/routes/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { fakePlatform } from "../support/fake-platform.ts";
 import { runtimes } from "../support/function-files.ts";
@@ -26,11 +27,11 @@ export interface ReconcilersWorld {
   readonly faults: { remove?: () => Promise<void> };
   /** What the platform keeps, as after a kill. */
   readonly kept: WorkloadRef[];
-  start(): Promise<{ stop(): Promise<void> }>;
+  start(): Promise<{ stop(): Promise<void>; idle(): Promise<void> }>;
 }
 
 /** Reconcilers over a store, with a builder that has every image and a platform that runs nothing. */
-export function reconcilersWorld(store: ResourceStore): ReconcilersWorld {
+export function reconcilersWorld(store: ResourceStore, options: { routes?: Routes } = {}): ReconcilersWorld {
   const asked: string[] = [];
   const faults: ReconcilersWorld["faults"] = {};
   const kept: WorkloadRef[] = [];
@@ -57,10 +58,10 @@ export function reconcilersWorld(store: ResourceStore): ReconcilersWorld {
     },
     list: async () => kept,
   };
-  return { asked, faults, kept, start: () => start({ ...recording(store, asked) }, { builder, platform }) };
+  return { asked, faults, kept, start: () => start(recording(store, asked), { builder, platform, ...options }) };
 }
 
-async function start(store: ResourceStore, ports: { builder: Builder; platform: Platform }) {
+async function start(store: ResourceStore, ports: { builder: Builder; platform: Platform; routes?: Routes }) {
   const log = { debug: () => {}, warn: () => {}, error: () => {} };
   const informers = createObjectInformers(store, log);
   const watching = new AbortController();
