@@ -98,7 +98,8 @@ async function observe(ref: WorkloadRef, job: Job, deps: FunctionJobDeps): Promi
   });
   if (build.phase !== "built") return { kind: "build", build };
   const spec: WorkloadSpec = { ...program.spec, workload: ref, imageRef: build.imageRef, sourceDigest };
-  const run = await deps.platform.runJob({ spec, runID, eventJSON: job.spec.eventJSON });
+  const begun = job.status?.lastRunID === runID;
+  const run = await deps.platform.runJob({ spec, runID, eventJSON: job.spec.eventJSON, begun });
   return { kind: "run", imageRef: build.imageRef, runID, run };
 }
 

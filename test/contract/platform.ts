@@ -271,6 +271,18 @@ export function platformContract(open: () => Promise<PlatformUnderTest>): void {
     expect(done.message).toMatch(/^é+… \(truncated, 10000 bytes in all\)$/);
   });
 
+  it("a run that was begun, and of which nothing is left, is told as failed and not run again", async () => {
+    const { platform, makeImage } = await open();
+    const spec = jobOf(await makeImage());
+    const run = { spec, runID: 4, eventJSON: undefined };
+    expect(await platform.runJob({ ...run, begun: true })).toMatchObject({
+      phase: "failed",
+      jobName: "report-4",
+      message: expect.stringContaining("Raise spec.runID to run it again."),
+    });
+    expect(await platform.runJob({ ...run, runID: 5, begun: false })).toMatchObject({ phase: "running" });
+  });
+
   it("removing a job ends its run", async () => {
     const { platform, makeImage } = await open();
     const run = { spec: jobOf(await makeImage({ jobMs: 60_000 })), runID: 1, eventJSON: undefined };

@@ -55,7 +55,7 @@ export function openJobRuns({ folder, deps, logOf, changed }: JobRunsOptions): J
   async function begin(run: JobRun): Promise<{ state: JobState; fresh: boolean }> {
     const known = await recall(run, records, now());
     if (known) return { state: known, fresh: false };
-    const jobName = `${run.spec.workload.name}-${run.runID}`;
+    const jobName = jobNameOf(run.spec.workload, run.runID);
     const state: JobState = { phase: "running", jobName, startTime: now() };
     await records.write(run.spec.workload, run.runID, state);
     return { state, fresh: true };
@@ -99,13 +99,19 @@ export function openJobRuns({ folder, deps, logOf, changed }: JobRunsOptions): J
 }
 
 /** What the record says; a run that it calls running, but that is none of ours, ended with an earlier process. */
-async function recall({ spec, runID }: JobRun, records: JobRecords, now: string): Promise<JobState | undefined> {
-  const state = await records.read(spec.workload, runID);
+async function recall({ spec, runID, begun }: JobRun, records: JobRecords, now: string): Promise<JobState | undefined> {
+  const known = await records.read(spec.workload, runID);
+  const state =
+    known ?? (begun ? { phase: "running", jobName: jobNameOf(spec.workload, runID), startTime: now } : undefined);
   if (state?.phase !== "running") return state;
   const interrupted: JobState = { ...state, phase: "failed", completionTime: now, message: INTERRUPTED };
   for (const file of Object.values(records.filesOf(spec.workload, runID))) await rm(file, { force: true });
   await records.write(spec.workload, runID, interrupted);
   return interrupted;
+}
+
+function jobNameOf({ name }: WorkloadRef, runID: number): string {
+  return `${name}-${runID}`;
 }
 
 function keyOf({ spec, runID }: JobRun): string {
