@@ -166,7 +166,8 @@ function expectReason({ status, text }: Answer, name: string): void {
   if (text === undefined) return;
   const { error, code, details } = JSON.parse(text) as { error: string; code: string; details?: unknown[] };
   expect(error, text).toContain(name);
-  expect(status === 404 ? ["not_found"] : ["already_exists", "owned_by_repository"], text).toContain(code);
+  const codes = status === 404 ? ["not_found"] : ["already_exists", "owned_by_repository", "being_deleted"];
+  expect(codes, text).toContain(code);
   if (code === "owned_by_repository")
     expect(details).toMatchObject([{ repository: expect.any(String), file: `functions/${name}/function.yaml` }]);
 }
@@ -185,6 +186,7 @@ function isFunction(object: AnyObject): object is ObjectOf<"Function"> {
 
 async function stateOf(server: SlessProcess, live: ObjectOf<"Function"> | undefined): Promise<State> {
   if (!live) return "absent";
+  if (live.metadata.deletionTimestamp) return "dying";
   return ownerUidOf(live) === undefined ? contentOf(server, live) : "owned";
 }
 

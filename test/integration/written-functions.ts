@@ -9,8 +9,11 @@ export interface Written {
   readonly code: string | undefined;
 }
 
-/** What a function may be: not there, of the repository, or as the API wrote it. */
-export type State = "absent" | "owned" | Written;
+/**
+ * What a function may be: not there, of the repository, being deleted (until it is absent, which nobody tells), or as
+ * the API wrote it.
+ */
+export type State = "absent" | "owned" | "dying" | Written;
 
 /** A write through the REST API. */
 export type Write =
@@ -31,12 +34,12 @@ export interface Belief {
   see(state: State): void;
 }
 
-/** @param comesAndGoes the repository may hold it or not, so that without the API it is absent or owned */
+/** @param comesAndGoes the repository may hold it or not, so that without the API it is absent, owned or dying */
 export function openBelief(name: string, begin: State, comesAndGoes: boolean): Belief {
   let mayBe: readonly State[] = [begin];
   function settle(states: readonly State[], learnt: string): void {
     const before = JSON.stringify(mayBe);
-    const all = comesAndGoes && states.some(isText) ? [...states, "absent" as const, "owned" as const] : states;
+    const all = [...states, ...(states.some(isText) ? silently(states, comesAndGoes) : [])];
     mayBe = all.filter((one, at) => all.findIndex((other) => isDeepStrictEqual(one, other)) === at);
     expect(mayBe.length, `${name} was one of ${before}, and ${learnt}`).toBeGreaterThan(0);
   }
@@ -44,7 +47,7 @@ export function openBelief(name: string, begin: State, comesAndGoes: boolean): B
   return {
     name,
     learn(write, status) {
-      const outcomes = mayBe.map((state) => outcomeOf(write, state));
+      const outcomes = mayBe.flatMap((state) => outcomesOf(write, state));
       if (status === undefined) settle([...mayBe, ...outcomes.map(({ next }) => next)], "no answer came");
       else {
         const told = `${JSON.stringify(write)} was answered ${status}`;
@@ -65,17 +68,42 @@ function isText(state: State): boolean {
   return typeof state === "string";
 }
 
-/** What the API must answer, and what then is. */
-function outcomeOf(write: Write, state: State): { status: number; next: State } {
+/** What it may become without a write of the API. */
+function silently(states: readonly State[], comesAndGoes: boolean): State[] {
+  if (comesAndGoes) return ["absent", "owned", "dying"];
+  return states.includes("dying") ? ["absent"] : [];
+}
+
+interface AnswerOf {
+  readonly status: number;
+  readonly next: State;
+}
+
+/** What the API may answer, and what then is. */
+function outcomesOf(write: Write, state: State): AnswerOf[] {
+  if (state === "dying") return outcomesOfDying(write);
   if (write.do === "create")
     return state === "absent"
-      ? { status: 201, next: { memory: write.memory, code: undefined } }
-      : { status: 409, next: state };
-  if (state === "absent") return { status: 404, next: state };
-  if (state === "owned") return { status: 409, next: state };
-  if (write.do === "delete") return { status: 204, next: "absent" };
-  if (write.do === "upload") return { status: 200, next: { ...state, code: write.code } };
-  return { status: 200, next: { ...state, memory: write.memory } };
+      ? [{ status: 201, next: { memory: write.memory, code: undefined } }]
+      : [{ status: 409, next: state }];
+  if (state === "absent") return [{ status: 404, next: state }];
+  if (state === "owned") return [{ status: 409, next: state }];
+  if (write.do === "delete")
+    return [
+      { status: 204, next: "absent" },
+      { status: 202, next: "dying" },
+    ];
+  if (write.do === "upload") return [{ status: 200, next: { ...state, code: write.code } }];
+  return [{ status: 200, next: { ...state, memory: write.memory } }];
+}
+
+/** A request waits for the end of it, but not for ever. */
+function outcomesOfDying(write: Write): AnswerOf[] {
+  const refused: AnswerOf = { status: 409, next: "dying" };
+  if (write.do === "create") return [refused, { status: 201, next: { memory: write.memory, code: undefined } }];
+  const gone: AnswerOf = { status: 404, next: "absent" };
+  if (write.do !== "delete") return [refused, gone];
+  return [refused, gone, { status: 204, next: "absent" }, { status: 202, next: "dying" }];
 }
 
 /** Writes of which no two leave the same, and no manifest does whose memory is even. */
