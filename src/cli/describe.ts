@@ -3,6 +3,7 @@ import type { AnyObject, Condition, Diagnostic, RepositoryStatus } from "../apis
 import { SlessError } from "../errors/index.ts";
 import { say } from "./io.ts";
 import { kindAndName } from "./kind-names.ts";
+import { nextCallLines } from "./next-calls.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine, tableLines } from "./table.ts";
@@ -33,13 +34,13 @@ export const describe: Verb<DescribeOptions> = {
       });
     const object = await client().getObject(named.plural, name, { namespace: settings.namespace });
     if (output) io.stdout.write(inForm(output, object, [`${named.singular}/${name}`]));
-    else for (const line of descriptionLines(object, style)) say(io.stdout, line);
+    else for (const line of descriptionLines(object, style, new Date())) say(io.stdout, line);
     return 0;
   },
 };
 
 /** Sections of an object: identity, spec, status, then what is best read as a table or a list. */
-export function descriptionLines(object: AnyObject, style: Style): string[] {
+export function descriptionLines(object: AnyObject, style: Style, now: Date): string[] {
   const { conditions, ...rest } = (object.status ?? {}) as { conditions?: readonly Condition[] } & RepositoryStatus;
   const { diagnostics, plan, history, ...plain } = rest;
   return [
@@ -56,6 +57,7 @@ export function descriptionLines(object: AnyObject, style: Style): string[] {
     ...section("Spec", object.spec, style),
     ...section("Status", withoutEmpty(plain), style),
     ...listSection("Conditions", conditionLines(conditions ?? [], style), style),
+    ...listSection("Next calls", object.kind === "Trigger" ? nextCallLines(object, now) : [], style),
     ...listSection("Faults", diagnosticLines(diagnostics?.items ?? [], diagnostics?.count ?? 0), style),
     ...listSection(`Plan of ${plan?.revision}`, plan?.actions.map(oneLine) ?? [], style),
     ...listSection(

@@ -161,7 +161,7 @@ it("around every change of the clocks the ticks are those of the definition, whe
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 

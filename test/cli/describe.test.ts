@@ -1,7 +1,11 @@
 import { expect, it } from "vitest";
 import type { ObjectOf } from "../../src/apis/index.ts";
+import { descriptionLines } from "../../src/cli/describe.ts";
+import type { Output } from "../../src/cli/io.ts";
+import { styleOf } from "../../src/cli/style.ts";
 import { testCli } from "../support/test-cli.ts";
 
+const PLAIN = styleOf({ isTTY: false } as Output, false);
 const metadata = {
   name: "hello",
   namespace: "default",
@@ -101,6 +105,45 @@ it("a repository shows faults by place, the plan and the history", async () => {
       2024-01-01T00:00:05Z  main@sha1:abc  Applied  -
     "
   `);
+});
+
+it("a cron trigger shows its next five calls and how the last one ended", () => {
+  const trigger: ObjectOf<"Trigger"> = {
+    apiVersion: "sless.kube5s.ru/v1alpha1",
+    kind: "Trigger",
+    metadata: { ...metadata, annotations: {} },
+    spec: { type: "cron", functionRef: "hello", schedule: "30 2 * * *", timeZone: "Europe/Berlin" },
+    status: {
+      lastScheduleTime: "2026-03-27T01:30:00Z",
+      conditions: [
+        {
+          type: "LastCall",
+          status: "True",
+          reason: "Succeeded",
+          message: 'It answered 200 after 12 ms: {"ok":true}',
+          lastTransitionTime: since,
+        },
+      ],
+    },
+  };
+  const lines = descriptionLines(trigger, PLAIN, new Date("2026-03-27T12:00:00Z"));
+  expect(lines.slice(lines.indexOf("Conditions:"))).toMatchInlineSnapshot(`
+    [
+      "Conditions:",
+      "  TYPE      STATUS  REASON     SINCE",
+      "  LastCall  True    Succeeded  2024-01-01T00:00:05Z",
+      "    It answered 200 after 12 ms: {"ok":true}",
+      "Next calls:",
+      "  UTC                   Europe/Berlin",
+      "  2026-03-28T01:30:00Z  2026-03-28 02:30",
+      "  2026-03-29T01:30:00Z  2026-03-29 03:30",
+      "  2026-03-30T00:30:00Z  2026-03-30 02:30",
+      "  2026-03-31T00:30:00Z  2026-03-31 02:30",
+      "  2026-04-01T00:30:00Z  2026-04-01 02:30",
+    ]
+  `);
+  const disabled = { ...trigger, spec: { ...trigger.spec, enabled: false } };
+  expect(descriptionLines(disabled, PLAIN, new Date())).not.toContain("Next calls:");
 });
 
 it("kind and name may be two words or one", async () => {
