@@ -40,6 +40,7 @@ export interface ClusterView {
   readonly secrets: ObjectWatch<LiveChild>;
   /** The Deployment that carries the workload's name, when it is of its kind too. */
   deployment(workload: WorkloadRef): LiveDeployment | undefined;
+  hasService(workload: WorkloadRef): boolean;
   replicaSets(workload: WorkloadRef): LiveReplicaSet[];
   pods(workload: WorkloadRef): LivePod[];
   endpoints(workload: WorkloadRef): LiveEndpoints["ready"];
@@ -92,6 +93,7 @@ export function openClusterView(options: ViewOptions): ClusterView {
     jobs,
     secrets,
     deployment: (workload) => ofKind(workload, deployments.get(deployNamespaceOf(workload.namespace), workload.name)),
+    hasService: ({ namespace, name }) => services.get(deployNamespaceOf(namespace), name) !== undefined,
     replicaSets: index.replicaSets.of,
     pods: index.pods.of,
     endpoints: (workload) => readyOf(endpoints.index, workload),

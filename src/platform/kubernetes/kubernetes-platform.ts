@@ -91,7 +91,8 @@ export function openKubernetesPlatform(options: KubernetesPlatformOptions): Kube
       await ready.promise;
       return view.workloads();
     },
-    acquire: replicaLeases(view.endpoints),
+    // Kubernetes forgets the replicas of a Service some time after it is gone.
+    acquire: replicaLeases((workload) => (view.hasService(workload) ? view.endpoints(workload) : [])),
     onChange: news.listen,
     logs: kubernetesLogs({ client, clock, log }).logs,
   };
