@@ -30,6 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   reconcilers: [...PORTS, "routes"],
   gateway: ["apis", "errors", "resources", "controller", "platform"],
   schedule: ["apis", "errors", "report", "resources", "controller", "gateway"],
+  "kubernetes-secrets": ["apis", "errors", "controller/clock", "kubernetes", "server/secret-store"],
   "kubernetes-events": ["apis", "errors", "report", "controller", "kubernetes"],
   tenancy: ["apis", "errors", "controller", "kubernetes"],
   auth: ["apis", "errors", "controller/clock", "kubernetes"],

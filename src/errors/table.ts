@@ -459,6 +459,12 @@ export const ERRORS = {
     happened: "The cluster refuses its {kind}: {cause}.",
     remedy: "Correct what the message names, or have the rule that refuses it changed; it is tried again by itself.",
   },
+  secret_foreign: {
+    status: 409,
+    consequence: "stalled",
+    happened: "Secret {secret} is of type {type}, which is not written here.",
+    remedy: "Choose another name; what made this one keeps it.",
+  },
   runtime_unknown: {
     status: 422,
     consequence: "stalled",

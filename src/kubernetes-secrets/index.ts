@@ -1,0 +1,6 @@
+export {
+  type KubernetesSecrets,
+  type KubernetesSecretsOptions,
+  kubernetesSecrets,
+  watchSecrets,
+} from "./kubernetes-secrets.ts";
