@@ -25,7 +25,9 @@ export interface TickCall {
 
 /** A function that is being started or has no free place is tried again for so long. */
 const WAIT_MS = 60_000;
+/** First pause before the next try; each is twice as long as the one before, up to the longest. */
 const RETRY_MS = 250;
+const RETRY_MAX_MS = 5_000;
 /** Of the answer, this much is kept. */
 const KEPT_BYTES = 1_024;
 
@@ -40,7 +42,7 @@ export async function callTick(
   { invoke, clock }: { readonly invoke: Invoke; readonly clock: TimerClock },
 ): Promise<CallOutcome> {
   const begin = clock.monotonicMs();
-  for (;;) {
+  for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, RETRY_MAX_MS)) {
     try {
       const answer = await invoke(call.workload, requestOf(call));
       const text = await textOf(answer);
@@ -48,7 +50,7 @@ export async function callTick(
     } catch (error) {
       const waits = mayBecomeReady(error, call.trigger) && clock.monotonicMs() - begin < WAIT_MS;
       if (!waits || call.signal.aborted) return failed(error, call);
-      await pause(RETRY_MS, clock, call.signal);
+      await pause(pauseMs, clock, call.signal);
     }
   }
 }

@@ -121,6 +121,19 @@ it("a function that is not ready yet is tried again until it is, under the same 
   expect(new Set(calledTicks(world.calls))).toEqual(new Set(["12:01"]));
 });
 
+it("one that does not become ready within a minute is given up, and was not asked all the time", async () => {
+  const world = await running({ schedule: "1 * * * *" });
+  world.answers(refusal("function_not_ready"));
+  await world.minutes(1);
+  for (let second = 0; second < 70; second += 1) {
+    world.clock.advance(1_000);
+    await world.quiet();
+  }
+  expect(await world.lastCall()).toMatchObject({ status: "False", reason: "FunctionNotReady" });
+  expect(world.calls.length).toBeGreaterThan(10);
+  expect(world.calls.length).toBeLessThan(25);
+});
+
 it("with Forbid a tick is left out while the last call runs", async () => {
   const world = await running({ concurrencyPolicy: "Forbid" });
   const first = Promise.withResolvers<InternalAnswer>();
