@@ -62,7 +62,7 @@ const ADAPTERS = [
   "storage/filesystem",
   "storage/s3",
   "build/local",
-  "build/layer",
+  "build/images",
   "platform/process",
   "platform/kubernetes",
 ];

@@ -6,12 +6,12 @@ import type { LogFile } from "../../processes/index.ts";
 import { expandCommand, expandEnv, type Interpreter } from "../../runtimes/index.ts";
 import { type ArchiveLimits, unpackArchive } from "../../source/index.ts";
 import type { ObjectStore } from "../../storage/index.ts";
+import { BuildFault } from "../build-fault.ts";
 import type { BuildRequest } from "../builder.ts";
+import type { CommandSlots } from "../command-slots.ts";
 import { buildEnvironment, type EnvironmentOptions } from "./build-environment.ts";
-import { BuildFault } from "./build-fault.ts";
 import { dependenciesOf } from "./build-keys.ts";
-import type { CommandSlots } from "./command-slots.ts";
-import { checkHandlerFile } from "./handler-file.ts";
+import { checkHandlerInFolder } from "./handler-in-folder.ts";
 import { IMAGE, type ImageFolders, type ImageRecord } from "./image-folders.ts";
 import type { Installs } from "./installs.ts";
 import { type CommandDeps, runCommand } from "./run-command.ts";
@@ -46,7 +46,7 @@ export async function buildImage(build: ImageBuild, deps: ImageDeps): Promise<Im
   try {
     const source = join(draft, "source");
     await unpackArchive(await readSource(build.request, deps.objects), source, deps.limits);
-    await checkHandlerFile(source, build.request.entrypoint, build.request.runtime);
+    await checkHandlerInFolder(source, build.request.entrypoint, build.request.runtime);
     const dependencies = await linkDependencies(draft, source, build, deps);
     await writeImageFiles(draft, build.request.runtime.imageFiles ?? {});
     await compile(draft, source, build, deps);

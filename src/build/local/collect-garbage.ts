@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { BuildLogs } from "./build-logs.ts";
+import type { BuildLogs } from "../build-logs.ts";
 import type { ImageFolders } from "./image-folders.ts";
 
 interface CollectOptions {

@@ -2,15 +2,17 @@ import { join } from "node:path";
 import { imageName, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
 import type { Runtime } from "../../runtimes/index.ts";
+import type { BuildFailures } from "../build-failures.ts";
+import { BuildFault, toBuildFault } from "../build-fault.ts";
+import type { BuildLogs } from "../build-logs.ts";
 import type { BuildRequest, BuildState } from "../builder.ts";
-import type { BuildFailures } from "./build-failures.ts";
-import { BuildFault, toBuildFault } from "./build-fault.ts";
+import type { BuildsInFlight } from "../builds-in-flight.ts";
+import { failureId } from "../handler-file.ts";
 import { buildKey } from "./build-keys.ts";
-import type { BuildLogs } from "./build-logs.ts";
-import { type BuildsInFlight, failureId } from "./builds-in-flight.ts";
-import { checkHandlerFile } from "./handler-file.ts";
+import { checkHandlerInFolder } from "./handler-in-folder.ts";
 import type { ImageFolders, ImageRecord } from "./image-folders.ts";
 import type { Interpreters } from "./interpreters.ts";
+import type { BuildWanted } from "./run-build.ts";
 
 export interface EnsureDeps {
   readonly clock: Clock;
@@ -18,7 +20,7 @@ export interface EnsureDeps {
   readonly logs: BuildLogs;
   readonly interpreters: Interpreters;
   readonly failures: BuildFailures;
-  readonly builds: BuildsInFlight;
+  readonly builds: BuildsInFlight<BuildWanted>;
   /** By workload: which key it asked for last, and whether that was built for it. */
   readonly wanted: Map<string, { readonly key: string; readonly made: boolean }>;
 }
@@ -41,7 +43,7 @@ export async function ensureImage(request: BuildRequest, deps: EnsureDeps): Prom
     const known = ids.map((id) => failures.current(id, workload.name)).find((state) => state !== undefined);
     if (known) return known;
   }
-  const build = builds.get(key) ?? builds.start(key, request, interpreter);
+  const build = builds.get(key) ?? builds.start(key, { request, interpreter });
   build.workloads.set(refText(workload), workload);
   await logs.pointDurably(workload, key);
   return { phase: "building", startedAt: build.startedAt, step: build.step };
@@ -61,7 +63,7 @@ async function reuse(request: BuildRequest, key: string, image: ImageRecord, dep
   logs.point(workload, key);
   try {
     // Another workload's build may have made it, for another entry point.
-    await checkHandlerFile(join(images.folderOf(key), "source"), entrypoint, runtime);
+    await checkHandlerInFolder(join(images.folderOf(key), "source"), entrypoint, runtime);
   } catch (error) {
     const id = failureId(key, entrypoint);
     return failures.current(id, workload.name) ?? failNow(id, toBuildFault(error), workload, deps);

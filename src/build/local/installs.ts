@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
 import { type LogFile, logFile } from "../../processes/index.ts";
 import { expandCommand, type Interpreter, type Runtime } from "../../runtimes/index.ts";
+import { BuildFault, toBuildFault } from "../build-fault.ts";
+import type { CommandSlots } from "../command-slots.ts";
+import { retryDelayMs } from "../retry-delay.ts";
 import { buildEnvironment, type EnvironmentOptions } from "./build-environment.ts";
-import { BuildFault, toBuildFault } from "./build-fault.ts";
 import type { Dependencies } from "./build-keys.ts";
-import type { CommandSlots } from "./command-slots.ts";
-import { retryDelayMs } from "./retry-delay.ts";
 import { type CommandDeps, runCommand } from "./run-command.ts";
 
 const LOG_MAX_BYTES = 10 * 1024 * 1024;

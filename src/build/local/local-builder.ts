@@ -6,18 +6,19 @@ import { SlessError } from "../../errors/index.ts";
 import type { LocalImage, ProcessSupervisor } from "../../processes/index.ts";
 import type { ArchiveLimits } from "../../source/index.ts";
 import type { ObjectStore } from "../../storage/index.ts";
+import { buildFailures } from "../build-failures.ts";
+import { toBuildFault } from "../build-fault.ts";
+import { buildLogs } from "../build-logs.ts";
 import type { Builder, BuildRequest, BuildState } from "../builder.ts";
-import { buildFailures } from "./build-failures.ts";
-import { toBuildFault } from "./build-fault.ts";
+import { openBuildsInFlight } from "../builds-in-flight.ts";
+import { openCommandSlots } from "../command-slots.ts";
 import type { ImageDeps } from "./build-image.ts";
-import { buildLogs } from "./build-logs.ts";
-import { openBuildsInFlight } from "./builds-in-flight.ts";
 import { collectGarbage } from "./collect-garbage.ts";
-import { openCommandSlots } from "./command-slots.ts";
 import { type EnsureDeps, ensureImage, failNow } from "./ensure-image.ts";
 import { type ImageFolders, imageFolders } from "./image-folders.ts";
 import { openInstalls } from "./installs.ts";
 import { openInterpreters } from "./interpreters.ts";
+import { type BuildWanted, runBuild } from "./run-build.ts";
 
 const DEADLINE_MS = 600_000;
 const CONCURRENCY = 2;
@@ -120,14 +121,18 @@ function openParts(options: LocalBuilderOptions): Parts {
   const failures = buildFailures(clock);
   const wanted: EnsureDeps["wanted"] = new Map();
   const listeners: Parts["listeners"] = new Set();
-  const builds = openBuildsInFlight({
+  const running = {
     deps: imageDeps(options, images),
     logs,
     failures,
-    clock,
-    made(key, workloads) {
+    made(key: string, workloads: Iterable<WorkloadRef>) {
       for (const workload of workloads) wanted.set(refText(workload), { key, made: true });
     },
+  };
+  const builds = openBuildsInFlight<BuildWanted>({
+    clock,
+    firstStep: "unpacking",
+    run: (key, build, flight, step) => runBuild(key, build, flight, step, running),
     changed(workloads) {
       for (const workload of workloads) for (const listener of listeners) listener(workload);
     },

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { findProgram, type LogFile, lastLines, type ProcessSupervisor, readOutput } from "../../processes/index.ts";
-import { BuildFault } from "./build-fault.ts";
-import { redactUrls } from "./redact-urls.ts";
+import { BuildFault } from "../build-fault.ts";
+import { redactUrls } from "../redact-urls.ts";
 
 export interface BuildCommand {
   readonly command: readonly string[];

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { refText, type WorkloadRef } from "../../apis/index.ts";
-import { type LogFile, logFile } from "../../processes/index.ts";
+import { refText, type WorkloadRef } from "../apis/index.ts";
+import { type LogFile, logFile } from "../processes/index.ts";
 
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 

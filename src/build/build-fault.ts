@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetails, isSlessError, messageOf, SlessError } from "../../errors/index.ts";
+import { type ErrorCode, type ErrorDetails, isSlessError, messageOf, SlessError } from "../errors/index.ts";
 
 const REASONS: Partial<Record<ErrorCode, string>> = {
   toolchain_missing: "ToolchainMissing",

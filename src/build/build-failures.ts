@@ -1,6 +1,6 @@
-import type { Clock } from "../../controller/clock.ts";
-import type { BuildState } from "../builder.ts";
+import type { Clock } from "../controller/clock.ts";
 import type { BuildFault } from "./build-fault.ts";
+import type { BuildState } from "./builder.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
 const FAILURES_KEPT = 10_000;

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../errors/index.ts";
+import type { ErrorCode } from "../errors/index.ts";
 
 const RETRY_MIN_MS = 10_000;
 const RETRY_MAX_MS = 600_000;

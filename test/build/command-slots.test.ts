@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openCommandSlots } from "../../../src/build/local/command-slots.ts";
+import { openCommandSlots } from "../../src/build/command-slots.ts";
 
 const running = new AbortController().signal;
 
