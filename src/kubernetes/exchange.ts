@@ -61,7 +61,13 @@ async function sendWith(
   } catch (error) {
     throw signal?.aborted ? error : unavailable(error);
   } finally {
-    onSent({ method, path, status, durationMs: clock.monotonicMs() - startMs });
+    onSent({
+      method,
+      path,
+      contentType: body === undefined ? undefined : contentType,
+      status,
+      durationMs: clock.monotonicMs() - startMs,
+    });
   }
 }
 

@@ -46,6 +46,8 @@ export interface SentRequest {
   readonly method: ApiRequest["method"];
   /** Without the query. */
   readonly path: string;
+  /** Of the body, where there was one. */
+  readonly contentType: string | undefined;
   readonly status: number;
   /** Until the answer's head. */
   readonly durationMs: number;

@@ -4,6 +4,7 @@ import { isSlessError } from "../errors/index.ts";
 import { isApiError } from "./api-error.ts";
 import { readCredentials } from "./credentials.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
+import { giveWay } from "./give-way.ts";
 import type { KubeConfigSource } from "./kubeconfig.ts";
 import type { ApiRequest, KubernetesClient, SentRequest } from "./kubernetes-client.ts";
 import { pause } from "./pause.ts";
@@ -26,8 +27,18 @@ const TRIES_WHEN_BUSY = 5;
 /** A server may ask for any time; nobody waits longer than that. */
 const WAIT_MAX_MS = 10_000;
 
+export type OpenedClient = KubernetesClient & {
+  /** Of the current context or service account. */
+  readonly namespace?: string;
+  /**
+   * The same client, whose requests wait while many others are under way: for what follows from an apply of a thousand
+   * objects (their statuses, their children), so that it does not hold up the apply itself.
+   */
+  readonly yielding: KubernetesClient;
+};
+
 /** @throws SlessError `settings_invalid` when the kubeconfig cannot be used; nothing is sent before the first request */
-export function openKubernetesClient(options: ClientOptions): KubernetesClient & { readonly namespace?: string } {
+export function openKubernetesClient(options: ClientOptions): OpenedClient {
   const { from, perSecond = 200, burst = 400, clock = systemClock, userAgent = "sless", timeoutMs = 60_000 } = options;
   const credentials = readCredentials(from, { clock, timeoutMs });
   const limit = rateLimit({ perSecond, burst, clock });
@@ -54,12 +65,20 @@ export function openKubernetesClient(options: ClientOptions): KubernetesClient &
       }
     }
   }
-  return {
-    ...(credentials.namespace === undefined ? {} : { namespace: credentials.namespace }),
-    request: answer,
+  const ways = giveWay();
+  const client: KubernetesClient = {
+    request: <T>(request: ApiRequest) => ways.urgent(() => answer<T>(request)),
     stream: (request, { quietMs = 0 } = {}) => streamOf(exchange, request, quietMs),
     sent,
     close: () => credentials.close(),
+  };
+  return {
+    ...client,
+    ...(credentials.namespace === undefined ? {} : { namespace: credentials.namespace }),
+    yielding: {
+      ...client,
+      request: <T>(request: ApiRequest) => ways.yielding(() => answer<T>(request), request.signal),
+    },
   };
 }
 

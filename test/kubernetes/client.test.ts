@@ -54,7 +54,7 @@ describe("connections", () => {
     const { file } = await serverAndFile();
     const sent: SentRequest[] = [];
     await clientOf(file, { onSent: (request) => sent.push(request) }).request({ ...GET, query: { limit: 5 } });
-    expect(sent).toEqual([{ ...GET, status: 200, durationMs: expect.any(Number) }]);
+    expect(sent).toEqual([{ ...GET, contentType: undefined, status: 200, durationMs: expect.any(Number) }]);
   });
 
   it("names the namespace of its context", async () => {
