@@ -24,6 +24,7 @@ const code = await main(process.argv.slice(2), io, {
   openGitReader: async (repository) => openLocalReader({ repository, git: await findGit(io.env.PATH) }),
   openWorktree: async (folder) => openLocalWorktree({ folder, git: await findGit(io.env.PATH) }),
   createClient,
+  openCluster: async (access) => (await import("./cluster-client.ts")).openClusterClient(access),
   loadRuntimes: () => loadRuntimes(join(root, "runtimes")),
   exampleFolder: join(root, "example-repo"),
   version,

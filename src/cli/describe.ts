@@ -7,7 +7,7 @@ import { nextCallLines } from "./next-calls.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
 import type { Style } from "./style.ts";
 import { oneLine, tableLines } from "./table.ts";
-import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+import { READ_OPTIONS, type Verb } from "./verb.ts";
 
 interface DescribeOptions {
   readonly output?: ResultForm;
@@ -20,7 +20,7 @@ export const describe: Verb<DescribeOptions> = {
     { name: "<kind>", description: "kind, or kind/name", completes: "kind" },
     { name: "[name]", description: "name", completes: "name" },
   ],
-  options: [{ ...RESULT_OPTION, description: "the whole object in this form instead" }, ...CLIENT_OPTIONS],
+  options: [{ ...RESULT_OPTION, description: "the whole object in this form instead" }, ...READ_OPTIONS],
   examples: [
     { line: "sless describe function hello", does: "why is it not ready?" },
     { line: "sless describe repo/example", does: "faults and held deletions of the last sync" },

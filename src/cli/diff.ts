@@ -6,7 +6,7 @@ import { findRepository } from "./find-repository.ts";
 import { liveObjects } from "./live-objects.ts";
 import { PLAN_OPTION, type PlanOutput, writePlan } from "./plan-output.ts";
 import { repositoryArgument } from "./repository-argument.ts";
-import { CLIENT_OPTIONS, OPTIONAL_REPOSITORY_ARGUMENTS, type Verb } from "./verb.ts";
+import { OPTIONAL_REPOSITORY_ARGUMENTS, READ_OPTIONS, type Verb } from "./verb.ts";
 
 interface DiffOptions {
   readonly repo: string;
@@ -24,7 +24,7 @@ export const diff: Verb<DiffOptions> = {
     { flags: "--repo <path>", description: "local clone, bare or not", fallback: "." },
     { flags: "--head <commit>", description: "branch, tag or commit to compare", fallback: "HEAD" },
     PLAN_OPTION,
-    ...CLIENT_OPTIONS,
+    ...READ_OPTIONS,
   ],
   examples: [
     { line: "sless diff", does: "this clone's HEAD; exit code 0 the same, 1 differs, 2 faults" },

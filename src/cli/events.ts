@@ -4,7 +4,7 @@ import { kindAndName } from "./kind-names.ts";
 import { OUTPUT_OPTION, type OutputForm, serialized } from "./output.ts";
 import type { Style } from "./style.ts";
 import { ageText, tableLines } from "./table.ts";
-import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+import { READ_OPTIONS, type Verb } from "./verb.ts";
 
 interface EventsOptions {
   readonly output?: OutputForm;
@@ -18,7 +18,7 @@ export const events: Verb<EventsOptions> = {
     { name: "[kind]", description: "only of this kind, or of kind/name", completes: "kind" },
     { name: "[name]", description: "only of this object", completes: "name" },
   ],
-  options: [{ flags: "--warnings", description: "only what went wrong" }, OUTPUT_OPTION, ...CLIENT_OPTIONS],
+  options: [{ flags: "--warnings", description: "only what went wrong" }, OUTPUT_OPTION, ...READ_OPTIONS],
   examples: [
     { line: "sless events", does: "of the whole namespace" },
     { line: "sless events function hello", does: "what happened to a function" },

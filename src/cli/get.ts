@@ -4,7 +4,7 @@ import { say } from "./io.ts";
 import { KIND_WORDS, kindAndName, type NamedKind } from "./kind-names.ts";
 import { OUTPUT_OPTION, type OutputForm, serialized } from "./output.ts";
 import { tableLines } from "./table.ts";
-import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
+import { READ_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
 
 interface GetOptions {
   readonly output?: OutputForm;
@@ -17,7 +17,7 @@ export const get: Verb<GetOptions> = {
     { name: "<kind>", description: `${KIND_WORDS.join(", ")}; singular and short names too`, completes: "kind" },
     { name: "[name]", description: "only this one", completes: "name" },
   ],
-  options: [OUTPUT_OPTION, ...CLIENT_OPTIONS],
+  options: [OUTPUT_OPTION, ...READ_OPTIONS],
   examples: [
     { line: "sless get functions", does: "all functions with phase and URL" },
     { line: "sless get fn hello -o yaml", does: "one function as its whole object" },

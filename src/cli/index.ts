@@ -2,4 +2,4 @@ export * from "./embedded-app.ts";
 export type { Io } from "./io.ts";
 export { main } from "./main.ts";
 export { endProcess, processIo } from "./process-io.ts";
-export type { CliDeps } from "./verb.ts";
+export type { CliDeps, ClusterAccess } from "./verb.ts";

@@ -1,7 +1,7 @@
 import { SlessError } from "../errors/index.ts";
 import type { Output } from "./io.ts";
 import { printable } from "./printable.ts";
-import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+import { READ_OPTIONS, type Verb } from "./verb.ts";
 import { workloadNamed } from "./workload-named.ts";
 
 interface LogsOptions {
@@ -21,7 +21,7 @@ export const logs: Verb<LogsOptions> = {
     { flags: "-f, --follow", description: "go on as more is printed" },
     { flags: "--build", description: "output of the last build instead" },
     { flags: "--tail <lines>", description: "only the last lines" },
-    ...CLIENT_OPTIONS,
+    ...READ_OPTIONS,
   ],
   examples: [
     { line: "sless logs hello -f", does: "follow a function" },

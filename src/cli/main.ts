@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], io: Io, deps: CliDeps): Prom
 
 async function runVerb(verb: Verb, args: readonly string[], options: object, io: Io, deps: CliDeps): Promise<number> {
   const settings = readSettings(io.env, settingFlags(verb, options));
-  let client: SlessClient | undefined;
+  let client = settings.cluster && (await deps.openCluster(settings.cluster));
   function openClient(): SlessClient {
     client ??= deps.createClient({ endpoint: settings.endpoint, token: settings.token });
     return client;

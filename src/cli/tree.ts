@@ -4,7 +4,7 @@ import { OUTPUT_OPTION, type OutputForm, serialized } from "./output.ts";
 import { repositoryArgument } from "./repository-argument.ts";
 import type { Style } from "./style.ts";
 import { oneLine, shortRevision } from "./table.ts";
-import { CLIENT_OPTIONS, OPTIONAL_REPOSITORY_ARGUMENTS, type Verb } from "./verb.ts";
+import { OPTIONAL_REPOSITORY_ARGUMENTS, READ_OPTIONS, type Verb } from "./verb.ts";
 
 interface TreeOptions {
   readonly output?: OutputForm;
@@ -25,7 +25,7 @@ export const tree: Verb<TreeOptions> = {
   name: "tree",
   summary: "Show repositories with their objects, and how each of them is",
   arguments: OPTIONAL_REPOSITORY_ARGUMENTS,
-  options: [OUTPUT_OPTION, ...CLIENT_OPTIONS],
+  options: [OUTPUT_OPTION, ...READ_OPTIONS],
   examples: [
     { line: "sless tree", does: "all repositories of the namespace, and what nobody owns" },
     { line: "sless tree repository example -o wide", does: "one, with the paths of the manifests" },

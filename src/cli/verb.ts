@@ -6,6 +6,14 @@ import type { StartEmbedded } from "./embedded-app.ts";
 import type { Io } from "./io.ts";
 import type { Style } from "./style.ts";
 
+/** A cluster, and as whom it is asked. */
+export interface ClusterAccess {
+  /** Path of a kubeconfig. */
+  readonly kubeconfig: string;
+  /** One of the file's; default its current one. */
+  readonly context: string | undefined;
+}
+
 /** What a composition root gives the command line. */
 export interface CliDeps {
   readonly startEmbedded: StartEmbedded;
@@ -17,6 +25,8 @@ export interface CliDeps {
    */
   readonly openWorktree: (folder: string) => Promise<GitReader>;
   readonly createClient: (options: ClientOptions) => SlessClient;
+  /** A client that reads a cluster itself. @throws SlessError `settings_invalid` when the kubeconfig cannot be used */
+  readonly openCluster: (access: ClusterAccess) => Promise<SlessClient>;
   /** The runtimes of `runtimes/` by name, sorted. */
   readonly loadRuntimes: () => Promise<ReadonlyMap<string, Runtime>>;
   /** Folder that `dev --example` makes its repository from. */
@@ -100,6 +110,21 @@ export const CLIENT_OPTIONS: readonly OptionRow[] = [
     setting: "endpoint",
   },
   { flags: "--token <token>", description: "bearer token (better: SLESS_API_TOKEN)", setting: "token" },
+];
+
+/** Options of verbs that only read: they need no server where there is a cluster. */
+export const READ_OPTIONS: readonly OptionRow[] = [
+  ...CLIENT_OPTIONS,
+  {
+    flags: "--kubeconfig <file>",
+    description: "read the cluster of this kubeconfig itself, with its rights",
+    setting: "kubeconfig",
+  },
+  {
+    flags: "--context <name>",
+    description: "the same with this context (default file: KUBECONFIG, ~/.kube/config)",
+    setting: "context",
+  },
 ];
 
 /** `repository example`, `repo/example` or just `example`. */

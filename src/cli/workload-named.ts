@@ -1,5 +1,5 @@
 import { nearestName } from "../apis/index.ts";
-import { SlessError } from "../errors/index.ts";
+import { isSlessError, SlessError } from "../errors/index.ts";
 import { ServerError, type SlessClient } from "../server/client.ts";
 import { kindAndName } from "./kind-names.ts";
 
@@ -37,7 +37,7 @@ async function exists(
     await client.get(plural, name, { namespace });
     return true;
   } catch (error) {
-    if (error instanceof ServerError && error.status === 404) return false;
+    if (isSlessError(error, "not_found") || (error instanceof ServerError && error.status === 404)) return false;
     throw error;
   }
 }

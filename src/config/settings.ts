@@ -1,3 +1,4 @@
+import { delimiter, join } from "node:path";
 import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { buildEnvironment, type Environment } from "./build-environment.ts";
@@ -23,6 +24,11 @@ export interface Settings {
   readonly token: string | undefined;
   /** `SLESS_NAMESPACE`, `--namespace`, default `default`. */
   readonly namespace: string;
+  /**
+   * A cluster that is read directly instead of the server at `endpoint`: only when `--kubeconfig` or `--context` is given.
+   * The file without `--kubeconfig`: the first of `KUBECONFIG`, else `~/.kube/config`.
+   */
+  readonly cluster: { readonly kubeconfig: string; readonly context: string | undefined } | undefined;
   /** Of the server's log; what happens to functions is told by the progress lines. Default `warn`, `text`. */
   readonly log: { readonly level: LogLevel; readonly format: LogFormat };
   /** Colours may be used where the output is a terminal (https://no-color.org). */
@@ -47,6 +53,8 @@ export interface SettingFlags {
   readonly endpoint?: string;
   readonly token?: string;
   readonly namespace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
 }
 
 /**
@@ -65,6 +73,7 @@ export function readSettings(env: Environment, flags: SettingFlags = {}): Settin
     endpoint: read("SLESS_ENDPOINT", "endpoint", parseEndpoint, `http://127.0.0.1:${port}`),
     token: read<string | undefined>("SLESS_API_TOKEN", "token", parseToken, undefined),
     namespace: read("SLESS_NAMESPACE", "namespace", parseNamespace, "default"),
+    cluster: clusterOf(env, flags),
     log: Object.freeze({
       level: read("LOG_LEVEL", undefined, oneOf(LOG_LEVELS), "warn"),
       format: read("LOG_FORMAT", undefined, oneOf(LOG_FORMATS), "text"),
@@ -82,6 +91,12 @@ export function readSettings(env: Environment, flags: SettingFlags = {}): Settin
 /** The environment does not forbid colours; to be asked before the settings are read, for their own errors. */
 export function isColorAllowed(env: Environment): boolean {
   return !env.NO_COLOR;
+}
+
+function clusterOf(env: Environment, { kubeconfig, context }: SettingFlags): Settings["cluster"] {
+  if (kubeconfig === undefined && context === undefined) return undefined;
+  const [first] = (env.KUBECONFIG ?? "").split(delimiter).filter(Boolean);
+  return Object.freeze({ kubeconfig: kubeconfig ?? first ?? join(env.HOME ?? "", ".kube/config"), context });
 }
 
 function parseFolder(text: string): Parsed<string> {

@@ -1,7 +1,7 @@
 import type { AnyObject, ObjectOf } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
 import { type ItemOf, PLURALS, type Plural } from "./items.ts";
-import type { RouteDeps } from "./server-deps.ts";
 import { type RepositoryNames, repositoryNames, toItem } from "./to-item.ts";
 
 /** Parameters of the path of an object. */
@@ -10,7 +10,9 @@ export interface Named {
   readonly name: string;
 }
 
-type Reads = Pick<RouteDeps, "store">;
+interface Reads {
+  readonly store: Pick<ResourceStore, "get" | "list">;
+}
 
 /** @throws SlessError `not_found` */
 export async function existing<P extends Plural>(

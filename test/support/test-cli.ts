@@ -63,6 +63,9 @@ function testDeps(client: Partial<SlessClient> = {}): CliDeps {
     startEmbedded: absent("embedded app"),
     openGitReader: absent("git reader"),
     openWorktree: absent("work tree"),
+    openCluster: async () => {
+      throw new Error("the test opens no cluster");
+    },
     createClient: () => ({ ...(client as SlessClient), close: async () => {} }),
     loadRuntimes: () => loadRuntimes(resolve(ROOT, "runtimes")),
     exampleFolder: resolve(ROOT, "example-repo"),
