@@ -57,7 +57,12 @@ export interface ClusterView {
 
 export function openClusterView(options: ViewOptions): ClusterView {
   const open = <T extends ApiObject>(resource: ApiResource, reduce: (object: T) => T) =>
-    watchResource<T>(options.client, resource, { ...base(options), labelSelector: CHILDREN, reduce });
+    watchResource<T>(options.client, resource, {
+      ...base(options),
+      labelSelector: CHILDREN,
+      managedFields: true,
+      reduce,
+    });
   const deployments = open<LiveDeployment>(API_RESOURCES.Deployment, reduceChild);
   const services = open<LiveChild>(API_RESOURCES.Service, reduceChild);
   const jobs = open<LiveJob>(API_RESOURCES.Job, reduceJob);
@@ -68,6 +73,7 @@ export function openClusterView(options: ViewOptions): ClusterView {
   const secrets = watchResource<LiveChild>(options.client, API_RESOURCES.Secret, {
     ...base(options),
     metadataOnly: true,
+    managedFields: true,
     fieldSelector: "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token",
     reduce: reduceSecret,
   });

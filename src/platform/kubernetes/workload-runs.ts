@@ -68,10 +68,20 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
     const judged = judge(workload);
     const failure = known?.failure ?? judged?.failure;
     if (!judged && !known?.failure) return undefined;
-    const base = judged ?? { serving: 0, current: false };
+    const seen = judged ?? { serving: 0, current: false };
+    // What Kubernetes has rolled out may be what was wanted before.
+    const base = seen.current && hasDrifted(workload) ? { ...seen, current: false } : seen;
     if (!failure) return base;
     const message = known ? withoutSecrets(failure.message, secrets.known(known.spec)) : failure.message;
     return { ...base, current: false, failure: { ...failure, message } };
+  }
+
+  function hasDrifted(workload: WorkloadRef): boolean {
+    const children = applied.get(refText(workload))?.children ?? [];
+    return children.some((child) => {
+      const live = liveOf(child, view);
+      return live?.metadata.deletionTimestamp === undefined && writer.differs(child, live);
+    });
   }
 
   function judge(workload: WorkloadRef): WorkloadState | undefined {
@@ -116,13 +126,7 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
       return now;
     },
     state,
-    hasDrifted(workload) {
-      const children = applied.get(refText(workload))?.children ?? [];
-      return children.some((child) => {
-        const live = liveOf(child, view);
-        return live?.metadata.deletionTimestamp === undefined && writer.differs(child, live);
-      });
-    },
+    hasDrifted,
     isRefused: (workload) => applied.get(refText(workload))?.failure !== undefined,
     forget(workload) {
       const key = refText(workload);

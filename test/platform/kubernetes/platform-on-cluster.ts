@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/controller/clock.ts";
 import { openKubernetesClient } from "../../../src/kubernetes/index.ts";
+import type { WorkloadSpec, WorkloadState } from "../../../src/platform/index.ts";
 import {
   deployNamespaceOf,
   type KubernetesPlatform,
@@ -21,6 +22,13 @@ export interface PlatformWorld {
   restart(): Promise<PlatformWorld>;
   get(resource: string, name: string): Promise<ApiAnswer["body"]>;
   list(resource: string, selector?: string): Promise<ApiAnswer["body"][]>;
+  /** A merge patch by somebody else; JSON patch when it is a list. */
+  edit(resource: string, name: string, patch: object): Promise<void>;
+  drop(resource: string, name: string): Promise<void>;
+  /** A Secret of the user's namespace, made or replaced. */
+  secret(name: string, data: Readonly<Record<string, string>>, labels?: Record<string, string>): Promise<void>;
+  /** Applies the spec now and whenever the platform tells of it, as a reconciler does. */
+  keep(spec: WorkloadSpec, replicas: number): Promise<WorkloadState | undefined>;
 }
 
 const GROUPS: Record<string, string> = {
@@ -67,12 +75,34 @@ export async function platformOnCluster(cluster: TestCluster, options: WorldOpti
       const path = `${childPath(deployNamespace, resource)}?labelSelector=${encodeURIComponent(selector)}`;
       return (await cluster.request("GET", path)).body.items ?? [];
     },
+    async edit(resource, name, patch) {
+      const path = `${childPath(deployNamespace, resource, name)}?fieldManager=somebody`;
+      const contentType = `application/${Array.isArray(patch) ? "json" : "merge"}-patch+json`;
+      await done(cluster.request("PATCH", path, { body: patch, contentType }));
+    },
+    drop: (resource, name) => done(cluster.request("DELETE", childPath(deployNamespace, resource, name))),
+    secret: (name, data, labels = {}) =>
+      done(
+        cluster.request("PATCH", `${childPath(namespace, "secrets", name)}?fieldManager=user&force=true`, {
+          body: { apiVersion: "v1", kind: "Secret", metadata: { name, labels }, stringData: data },
+        }),
+      ),
+    async keep(spec, replicas) {
+      const apply = () => platform.apply(spec, replicas).catch(() => undefined);
+      onTestFinished(platform.onChange((workload) => void (workload.name === spec.workload.name && apply())));
+      return apply();
+    },
   };
 }
 
 export function childPath(namespace: string, resource: string, name?: string): string {
   const path = `/${GROUPS[resource] ?? "api/v1"}/namespaces/${namespace}/${resource}`;
   return name === undefined ? path : `${path}/${name}`;
+}
+
+async function done(answer: Promise<ApiAnswer>): Promise<void> {
+  const { status, body } = await answer;
+  if (status >= 400) throw new Error(JSON.stringify(body));
 }
 
 /** As the tenancy makes it, as far as pods are concerned. */
