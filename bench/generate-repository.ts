@@ -6,8 +6,8 @@ import { pipeline } from "node:stream/promises";
 
 const ISOLATED = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null", GIT_TERMINAL_PROMPT: "0" };
 
-/** The manifest of the n-th function: two documents, nothing runs. */
-function manifest(name: string, n: number): string {
+/** The manifest of the n-th function; nothing runs. */
+function functionManifest(name: string, n: number): string {
   return `apiVersion: sless.kube5s.ru/v1alpha1
 kind: Function
 metadata:
@@ -23,7 +23,11 @@ spec:
   env:
     GREETING: Hello
     NUMBER: "${n}"
----
+`;
+}
+
+function triggerManifest(name: string): string {
+  return `---
 apiVersion: sless.kube5s.ru/v1alpha1
 kind: Trigger
 metadata:
@@ -37,13 +41,28 @@ spec:
 const handler = (n: number) =>
   `def handle(event, context):\n    return {"number": ${n}, "name": event.get("name", "world")}\n`;
 
+export interface GeneratedOptions {
+  /** A trigger of type http beside each function, in the same file. Default true. */
+  readonly triggers?: boolean;
+}
+
 /**
  * Makes a bare repository of `count` function folders with three files each on branch `main`, by one `git fast-import`.
  */
-export async function generateRepository(folder: string, count: number): Promise<void> {
+export async function generateRepository(
+  folder: string,
+  count: number,
+  { triggers = true }: GeneratedOptions = {},
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   await git(["init", "--quiet", "--bare", "--initial-branch=main", folder]);
-  await fastImport(folder, allFunctions(count));
+  await fastImport(folder, allFunctions(count, triggers));
+}
+
+/** Commits a text that belongs to no function to `main`; the version makes it different. */
+export async function changeNoFunction(folder: string, version: number): Promise<void> {
+  const head = [commitHead(`Note ${version}`), "from refs/heads/main^0\n"];
+  await fastImport(folder, [...head, `M 100644 inline notes/note.txt\n${data(`Note ${version}\n`)}`]);
 }
 
 /** Commits another handler of the first function to `main`; the version makes it different. */
@@ -56,11 +75,11 @@ export async function changeOneFunction(folder: string, version: number): Promis
   ]);
 }
 
-function* allFunctions(count: number): Generator<string> {
+function* allFunctions(count: number, triggers: boolean): Generator<string> {
   yield commitHead("Functions");
   for (let n = 0; n < count; n += 1) {
     const name = nameOf(n);
-    yield fileOf(name, "function.yaml", manifest(name, n));
+    yield fileOf(name, "function.yaml", `${functionManifest(name, n)}${triggers ? triggerManifest(name) : ""}`);
     yield fileOf(name, "handler.py", handler(n));
     yield fileOf(name, "notes.txt", `Function ${n}\n`);
   }
