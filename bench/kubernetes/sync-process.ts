@@ -3,7 +3,7 @@
  * the benchmark. Builds and pods have no part in it: every function has 0 replicas.
  * Usage: sync-process.ts <kubeconfig> <repository> <namespace> <folder>
  */
-import { appendFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { boundHeapGrowth } from "../../src/app/heap-growth.ts";
 import { openLocalReader } from "../../src/app/open-git-reader.ts";
@@ -87,7 +87,7 @@ async function obey(order: Order): Promise<void> {
   await reconcilers.idle();
   await new Promise((resolve) => setTimeout(resolve, 300));
   await reconcilers.idle();
-  await appendFile(join(folder, "bodies.jsonl"), bodies.splice(0).join(""));
+  if (order === "begin") await writeFile(join(folder, "bodies.jsonl"), bodies.join(""));
   const done: Done = { kind: "done", syncedMs, ...requests.since(startMs) };
   process.send?.(done);
 }
