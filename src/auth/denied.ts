@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { GROUP } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { type Access, accessText, type ResourceAccess } from "./access.ts";
+import { accountOf } from "./account.ts";
 import type { Subject } from "./authority.ts";
 
 /** The refusal of an access, with the command that an administrator may run to grant it. */
@@ -14,16 +15,16 @@ export function denied(subject: Subject, access: Access): SlessError {
   });
 }
 
-/** ClusterRoles that the chart brings, least first; each holds what the ones of its scope before it hold. */
+/** The least of the ClusterRoles of the chart that holds it. */
 function roleFor(access: Access): string {
   if ("path" in access) return "sless-metrics-reader";
   if (access.resource === "namespaces") return "sless-namespace-creator";
-  return isRead(access) ? "sless-viewer" : "sless-editor";
+  return isForViewers(access) ? "sless-viewer" : "sless-tenant-editor";
 }
 
-function isRead({ verb, group, resource }: ResourceAccess): boolean {
-  const isOurs = group === GROUP || resource === "events";
-  return isOurs && (verb === "get" || verb === "list");
+/** Code is for those who may change it. */
+function isForViewers({ verb, group, subresource }: ResourceAccess): boolean {
+  return group === GROUP && (verb === "get" || verb === "list") && subresource !== "source";
 }
 
 function grantOf({ username }: Subject, access: Access): string {
@@ -36,8 +37,9 @@ function grantOf({ username }: Subject, access: Access): string {
 }
 
 function whom(username: string): string {
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(username) ?? [];
-  return name === undefined ? `--user=${quoted(username)}` : `--serviceaccount=${quoted(`${namespace}:${name}`)}`;
+  const account = accountOf(username);
+  if (account.kind === "User") return `--user=${quoted(account.name)}`;
+  return `--serviceaccount=${quoted(`${account.namespace}:${account.name}`)}`;
 }
 
 /** One word of a shell, whatever it holds: an administrator may paste it. */

@@ -1,4 +1,5 @@
 export * from "./access.ts";
+export * from "./account.ts";
 export type * from "./authority.ts";
 export * from "./bearer-token.ts";
 export * from "./request-auth.ts";

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Access } from "./access.ts";
+import { accountOf } from "./account.ts";
 import type { Authority, Subject } from "./authority.ts";
 import { bearerToken } from "./bearer-token.ts";
 
@@ -41,8 +42,7 @@ export function requestAuth(authority: Authority): RequestAuth {
   };
 }
 
-const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/;
-
 function namespaceOf({ username }: Subject): string {
-  return SERVICE_ACCOUNT.exec(username)?.[1] ?? "default";
+  const account = accountOf(username);
+  return account.kind === "ServiceAccount" ? account.namespace : "default";
 }

@@ -20,6 +20,18 @@ it("of many calls at once that ensure a namespace, one creates it", async () => 
   expect(await ensure()).toEqual({ status: 200, body: { namespace: "team-a", status: "exists" } });
 });
 
+it("a namespace is made for who asks", async () => {
+  const asked: unknown[] = [];
+  const ensure = async (...args: unknown[]) => {
+    asked.push(args);
+    return "created" as const;
+  };
+  const ada = { subject: "ada", namespace: "default", authentication: "token" } as const;
+  const { json } = await serverFixture({ namespaces: { has: async () => true, ensure }, whoami: () => ada });
+  await json("/v1/namespaces/team-a/ensure", { method: "POST" });
+  expect(asked).toEqual([["team-a", ada]]);
+});
+
 it.each(["Team", "a_b", "-a", "a".repeat(55), "..", "%2e%2e%2fx"])("%s is no name of a namespace", async (name) => {
   const { json } = await serverFixture({ namespaces: namespaceFiles(await temporaryFolder()) });
   const { status } = await json(`/v1/namespaces/${name}/ensure`, { method: "POST" });

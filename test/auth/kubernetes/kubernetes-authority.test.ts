@@ -164,12 +164,12 @@ it.each([
   [
     { ...READ, verb: "create", subresource: "invoke" },
     'ada may not create functions.sless.kube5s.ru/invoke "hello" in namespace "a".',
-    "--clusterrole=sless-editor --user=ada --namespace=a",
+    "--clusterrole=sless-tenant-editor --user=ada --namespace=a",
   ],
   [
     { verb: "list", group: "", resource: "secrets", namespace: "a'b" },
     'ada may not list secrets in namespace "a\'b".',
-    "--clusterrole=sless-editor --user=ada --namespace='a'\\''b'",
+    "--clusterrole=sless-tenant-editor --user=ada --namespace='a'\\''b'",
   ],
   [
     { verb: "create", group: "", resource: "namespaces", name: "a" },
