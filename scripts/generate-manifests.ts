@@ -13,6 +13,7 @@ let stale = 0;
 await mkdir(folder, { recursive: true });
 const wanted = await manifestFiles();
 const names = new Set([...Object.keys(wanted), ...(await readdir(folder))]);
+names.delete("crds.yaml");
 for (const name of [...names].sort()) {
   const path = join(folder, name);
   const text = wanted[name];

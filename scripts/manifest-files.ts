@@ -15,10 +15,13 @@ metadata:
 /** What only helm reads. */
 const FOR_HELM = /^ *(helm\.sh\/chart|app\.kubernetes\.io\/managed-by|app\.kubernetes\.io\/instance): .*\n/gm;
 
-/** Files of `deploy/manifests/`, name → text: one per template of the chart, and the list that kustomize wants. */
+/**
+ * Files of `deploy/manifests/`, name → text: one per template of the chart, and the list that kustomize wants. All but
+ * `crds.yaml`, which `npm run generate` writes.
+ */
 export async function manifestFiles(): Promise<Record<string, string>> {
   const chart = join(import.meta.dirname, "../deploy/chart");
-  const args = ["template", "sless", chart, "--namespace", "sless", "--skip-tests"];
+  const args = ["template", "sless", chart, "--namespace", "sless", "--set", "crds.install=false"];
   const { stdout } = await promisify(execFile)(await buildServer("helm"), args, { maxBuffer: 64 * 1024 * 1024 });
   const files: Record<string, string> = { "namespace.yaml": NAMESPACE };
   for (const document of stdout.split(/^---\n/m)) {
@@ -28,7 +31,7 @@ export async function manifestFiles(): Promise<Record<string, string>> {
     const text = document.slice(source[0].length).replace(FOR_HELM, "").trim();
     files[name] = files[name] === undefined ? `${HEADER}${text}\n` : `${files[name]}---\n${text}\n`;
   }
-  files["kustomization.yaml"] = kustomization(Object.keys(files));
+  files["kustomization.yaml"] = kustomization(["crds.yaml", ...Object.keys(files)]);
   return files;
 }
 

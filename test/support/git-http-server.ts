@@ -105,7 +105,8 @@ interface Output {
   readonly body: Buffer;
 }
 
-async function runBackend(dir: string, request: IncomingMessage, body: Buffer, isOld: boolean): Promise<Output> {
+/** An answer of `git http-backend` about the bare repository `dir`. */
+export async function runBackend(dir: string, request: IncomingMessage, body: Buffer, isOld: boolean): Promise<Output> {
   const { pathname, search } = new URL(request.url!, "http://test");
   const protocol = request.headers["git-protocol"];
   const child = spawn("git", ["http-backend"], {

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** `npm run e2e`: on a cluster that is there already, one file after the other. */
+export default defineConfig({
+  test: {
+    include: ["test/e2e/**/*.e2e.ts"],
+    testTimeout: 180_000,
+    hookTimeout: 600_000,
+    fileParallelism: false,
+    sequence: { concurrent: false },
+    bail: 1,
+  },
+});
