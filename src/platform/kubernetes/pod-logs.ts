@@ -20,7 +20,7 @@ export interface LogOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** A line of a pod's log. `stamp` is RFC 3339 with nanoseconds and in UTC: it sorts as text. */
+/** A line of a pod's log. `stamp` is RFC 3339 with nanoseconds and in UTC, so that it sorts as text; empty when there is none. */
 interface Line {
   readonly stamp: string;
   readonly pod: string;
@@ -51,7 +51,8 @@ export function kubernetesLogs(options: LogOptions): Pick<Platform, "logs"> {
 
 /** `2026-01-01T00:00:00.123Z hello-5d9f-x2k text` */
 function toText({ stamp, pod, text }: Line): string {
-  return `${stamp.slice(0, 23)}Z ${pod} ${text}\n`;
+  const time = stamp === "" ? "" : `${stamp.slice(0, 23)}Z `;
+  return `${time}${pod} ${text}\n`;
 }
 
 function selectorText(workload: WorkloadRef): string {
@@ -86,7 +87,7 @@ async function readPod(
 }
 
 function lastStamps(lines: readonly Line[]): Map<string, string> {
-  return new Map(lines.map(({ pod, stamp }) => [pod, stamp]));
+  return new Map(lines.flatMap(({ pod, stamp }) => (stamp === "" ? [] : [[pod, stamp]])));
 }
 
 /** Lines of a container from the API server; none when it has not started, or is gone. */
@@ -119,13 +120,13 @@ async function* linesOf(
 }
 
 function toLine(pod: string, line: string): Line {
-  const space = line.indexOf(" ");
-  return { stamp: utc(line.slice(0, space)), pod, text: line.slice(space + 1) };
+  const [stamped, stamp] = /^(\d{4}-\d\d-\d\dT\S+) /.exec(line) ?? ["", ""];
+  return { stamp: utc(stamp), pod, text: line.slice(stamped.length) };
 }
 
 /** Some nodes write their own time zone. */
 function utc(stamp: string): string {
-  if (stamp.endsWith("Z")) return stamp;
+  if (stamp === "" || stamp.endsWith("Z")) return stamp;
   const fraction = /\.(\d+)/.exec(stamp)?.[1] ?? "0";
   const time = Date.parse(stamp);
   return Number.isNaN(time) ? stamp : `${new Date(time).toISOString().slice(0, 19)}.${fraction.padEnd(9, "0")}Z`;
@@ -167,8 +168,8 @@ async function* followPods(
     try {
       for await (const line of linesOf(pod, query, client, signal)) {
         // `sinceTime` counts whole seconds.
-        if (line.stamp <= (since.get(name) ?? "")) continue;
-        since.set(name, line.stamp);
+        if (line.stamp !== "" && line.stamp <= (since.get(name) ?? "")) continue;
+        if (line.stamp !== "") since.set(name, line.stamp);
         waiting.push(line);
         wake();
       }

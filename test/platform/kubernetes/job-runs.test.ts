@@ -1,0 +1,140 @@
+import { expect, it } from "vitest";
+import type { JobRun, WorkloadSpec } from "../../../src/platform/index.ts";
+import { jobOf, untilDone } from "../../contract/platform.ts";
+import { eventually } from "../../support/eventually.ts";
+import { describeOnCluster } from "../../support/kubernetes/index.ts";
+import { type PlatformWorld, platformOnCluster } from "./platform-on-cluster.ts";
+
+const image = (words = "fine") => `registry.local/${words}@sha256:${"a".repeat(64)}`;
+const runIn = ({ namespace }: PlatformWorld, more: Partial<WorkloadSpec> = {}, runID = 1): JobRun => ({
+  spec: jobOf(image(), { workload: { kind: "FunctionJob", namespace, name: "report" }, ...more }),
+  runID,
+  eventJSON: '{"day":1}',
+});
+
+describeOnCluster("runs of jobs", (cluster) => {
+  it("run once per run ID, also over a restart, and tell the result; their input does not outlive them", async () => {
+    const world = await platformOnCluster(cluster());
+    const run = runIn(world, { env: { TEST_RESULT: '{"rows":3}' } });
+    const told: string[] = [];
+    world.platform.onChange(({ namespace, name }) => void (namespace === world.namespace && told.push(name)));
+    const [first, second] = await Promise.all([world.platform.runJob(run), world.platform.runJob(run)]);
+    expect(first).toMatchObject({ phase: "running", jobName: "report-1" });
+    expect(second).toMatchObject({ jobName: "report-1" });
+    const done = await untilDone(world.platform, run);
+    expect(done).toMatchObject({ phase: "succeeded", message: '{"rows":3}' });
+    expect(told).toContain("report");
+    const restarted = await world.restart();
+    expect(await restarted.platform.runJob(run)).toEqual(done);
+    expect(await world.list("jobs")).toHaveLength(1);
+    expect(await world.list("pods")).toHaveLength(1);
+    await eventually(
+      "its input is gone",
+      () => world.get("secrets", "report-1-input"),
+      (seen) => seen === undefined,
+    );
+    await untilDone(restarted.platform, { ...run, runID: 2 });
+    expect((await world.list("jobs")).map(({ metadata }) => metadata.name)).toEqual(["report-1", "report-2"]);
+  });
+
+  it("a run that another process began is adopted", async () => {
+    const world = await platformOnCluster(cluster());
+    const other = await world.restart();
+    const run = runIn(world, { imageRef: image("unready") });
+    const states = await Promise.all([world.platform.runJob(run), other.platform.runJob(run)]);
+    expect(states.map(({ phase }) => phase)).toEqual(["running", "running"]);
+    expect(await world.list("jobs")).toHaveLength(1);
+  });
+
+  it("a run that fails tells its exit code and last words", async () => {
+    const world = await platformOnCluster(cluster());
+    const run = runIn(world, { imageRef: image("failing"), env: { TEST_RESULT: "it hurts" } });
+    await world.platform.runJob(run);
+    expect(await untilDone(world.platform, run)).toMatchObject({
+      phase: "failed",
+      message: "Failed: It ended with exit code 1.\nit hurts",
+    });
+  });
+
+  it("a run whose Job somebody deleted is told as failed, and not begun again", async () => {
+    const world = await platformOnCluster(cluster());
+    const run = runIn(world, { imageRef: image("unready") });
+    await world.platform.runJob(run);
+    await world.cluster.request(
+      "DELETE",
+      `/apis/batch/v1/namespaces/${world.deployNamespace}/jobs/report-1?propagationPolicy=Background`,
+    );
+    expect(await untilDone(world.platform, run)).toMatchObject({
+      phase: "failed",
+      jobName: "report-1",
+      message: expect.stringMatching(/^Interrupted: Its Job was deleted/),
+    });
+    expect(await world.list("jobs")).toEqual([]);
+  });
+
+  it("a run whose pod somebody deleted failed", async () => {
+    const world = await platformOnCluster(cluster());
+    const run = runIn(world, { imageRef: image("unready") });
+    await world.platform.runJob(run);
+    const [pod] = await eventually(
+      "its pod is there",
+      () => world.list("pods"),
+      (pods) => pods.length === 1,
+    );
+    await world.drop("pods", pod.metadata.name);
+    expect(await untilDone(world.platform, run)).toMatchObject({ phase: "failed" });
+    expect(await world.list("jobs")).toHaveLength(1);
+  });
+
+  it("a run that takes too long to begin tells what it waited for", async () => {
+    const world = await platformOnCluster(cluster(), { settings: { jobStartSec: -11 } });
+    const run = runIn(world, { imageRef: image("missing"), timeoutSec: 3 });
+    await world.platform.runJob(run);
+    const seen = () => world.platform.runJob(run);
+    const state = await eventually("it is over", seen, ({ phase }) => phase !== "running", 20_000);
+    expect(state).toMatchObject({
+      phase: "failed",
+      message: expect.stringMatching(/^TimedOut: .*\n.*cannot be pulled/),
+    });
+  });
+
+  it("a run that wants a secret that is not there fails with the reason, and no Job is made", async () => {
+    const world = await platformOnCluster(cluster());
+    const run = runIn(world, { secretEnv: { T: { secret: "api", key: "none" } } });
+    expect(await world.platform.runJob(run)).toMatchObject({
+      phase: "failed",
+      message: expect.stringMatching(/^SecretMissing: /),
+    });
+    expect(await world.list("jobs")).toEqual([]);
+  });
+
+  it("its event is a file, its secrets are variables, and neither stands in the Job", async () => {
+    const world = await platformOnCluster(cluster());
+    await world.secret("api", { token: "t0ken" });
+    const secretEnv = { TOKEN: { secret: "api", key: "token" } };
+    const run = runIn(world, { imageRef: image("unready"), secretEnv });
+    await eventually(
+      "the secret is seen",
+      () => world.platform.runJob(run),
+      ({ phase }) => phase === "running",
+    );
+    const { data } = await world.get("secrets", "report-1-input");
+    expect(Buffer.from(data["event.json"], "base64").toString()).toBe('{"day":1}');
+    expect(Buffer.from(data.TOKEN, "base64").toString()).toBe("t0ken");
+    expect(JSON.stringify(await world.get("jobs", "report-1"))).not.toMatch(/t0ken|monday/);
+  });
+
+  it("removing a job ends its runs, and all that was kept of them", async () => {
+    const world = await platformOnCluster(cluster());
+    const run = runIn(world, { imageRef: image("unready") });
+    await world.platform.runJob(run);
+    await world.platform.remove(run.spec.workload);
+    expect(await world.platform.state(run.spec.workload)).toBeUndefined();
+    const left = async () =>
+      (
+        await Promise.all(["jobs", "pods", "secrets"].map((kind) => world.list(kind, "sless.kube5s.ru/name=report")))
+      ).flat();
+    await eventually("nothing is left", left, (objects) => objects.length === 0);
+    expect(await world.platform.runJob(run)).toMatchObject({ phase: "running" });
+  });
+});
