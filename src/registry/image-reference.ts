@@ -46,3 +46,8 @@ export function parseImageReference(text: string): ImageReference {
 export function digestReference({ host, repository }: Pick<ImageReference, "host" | "repository">, digest: string) {
   return `${host}/${repository}@${digest}`;
 }
+
+/** `sha256:` and 64 hex digits. */
+export function isDigest(value: unknown): value is string {
+  return typeof value === "string" && DIGEST.test(value);
+}

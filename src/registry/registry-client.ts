@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { RegistryError, registryError } from "./registry-error.ts";
 import { openTransport, type RegistryOptions, type RegistryRequest } from "./transport.ts";
-import { uploadBlob } from "./upload-blob.ts";
+import { type BlobFile, mount, uploadBlob } from "./upload-blob.ts";
 
 export const MEDIA_TYPES = {
   ociManifest: "application/vnd.oci.image.manifest.v1+json",
@@ -49,6 +49,8 @@ export interface RegistryClient {
   hasBlob(repository: string, digest: string): Promise<boolean>;
   /** Uploads, unless it is there. */
   putBlob(repository: string, blob: { readonly digest: string; readonly bytes: Uint8Array }): Promise<void>;
+  /** The same with one that is read as it is sent; of the repositories in `from` one may have it already. */
+  putBlobFile(repository: string, blob: BlobFile, from: readonly string[]): Promise<"present" | "mounted" | "uploaded">;
   /** Makes a blob of one repository part of another one without moving it; where the registry will not, it is copied. */
   mountBlob(blob: {
     readonly digest: string;
@@ -110,6 +112,13 @@ export function registryClient(options: RegistryOptions): RegistryClient {
     hasBlob,
     blob,
     putBlob,
+    async putBlobFile(repository, blob, from) {
+      if (await hasBlob(repository, blob.digest)) return "present";
+      for (const other of from)
+        if (await mount(transport, { digest: blob.digest, from: other, to: repository })) return "mounted";
+      await uploadBlob(transport, repository, blob);
+      return "uploaded";
+    },
     async manifestDigest(repository, reference) {
       const response = await transport.send(readManifest("HEAD", repository, reference));
       if (response.statusCode === 404) return absent(response);
@@ -137,14 +146,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
     },
     async mountBlob({ digest, from, to }) {
       if (from === to || (await hasBlob(to, digest))) return "mounted";
-      const response = await transport.send({
-        repository: to,
-        scopes: [`repository:${to}:pull,push`, `repository:${from}:pull`],
-        method: "POST",
-        path: `blobs/uploads/?mount=${encodeURIComponent(digest)}&from=${encodeURIComponent(from)}`,
-      });
-      await response.body.dump();
-      if (response.statusCode === 201) return "mounted";
+      if (await mount(transport, { digest, from, to })) return "mounted";
       const bytes = await blob(from, digest);
       if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${from}@${digest} is not in the registry any more`);
       await uploadBlob(transport, to, { digest, bytes });

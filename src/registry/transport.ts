@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { Agent, type Dispatcher, request as send } from "undici";
 import type { TimerClock } from "../controller/clock.ts";
 import { messageOf } from "../errors/index.ts";
@@ -27,7 +28,8 @@ export interface RegistryRequest {
   /** Below `/v2/<repository>/`, or a whole address that the registry gave as the place of an upload. */
   readonly path: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
+  /** A stream is opened for each time it is sent; its length stands in the headers. */
+  readonly body?: Uint8Array | (() => Readable);
   /** Redirects are followed, without credentials once they leave the host. Default false. */
   readonly follow?: boolean;
   /** Default true; false for what must not be sent twice by itself. */
@@ -79,7 +81,7 @@ export function openTransport(options: RegistryOptions): Transport {
         dispatcher,
         // Where the blobs of a registry lie is another host's business: it gets no credentials of this one.
         headers: { "user-agent": "sless", ...headers, ...(at.origin === origin ? authorization : {}) },
-        ...(body === undefined ? {} : { body }),
+        ...(body === undefined ? {} : { body: typeof body === "function" ? body() : body }),
       });
       const { location } = response.headers;
       if (!follow || ![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== "string")

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { isRegistryError, RegistryError, registryError } from "./registry-error.ts";
 import type { RegistryRequest, Transport } from "./transport.ts";
@@ -6,6 +7,15 @@ export interface Blob {
   /** `sha256:<hex>` of the bytes. */
   readonly digest: string;
   readonly bytes: Uint8Array;
+}
+
+/** A blob that is too large for memory. */
+export interface BlobFile {
+  /** `sha256:<hex>` of the bytes. */
+  readonly digest: string;
+  readonly size: number;
+  /** The bytes from this one on; may be called several times. */
+  readonly read: (from: number) => Readable;
 }
 
 const STARTS_MAX = 3;
@@ -17,7 +27,7 @@ const RESUMES_MAX = 5;
  *
  * @throws RegistryError
  */
-export async function uploadBlob(transport: Transport, repository: string, blob: Blob): Promise<void> {
+export async function uploadBlob(transport: Transport, repository: string, blob: Blob | BlobFile): Promise<void> {
   for (let starts = 1; ; starts += 1) {
     try {
       const place = await begin(transport, repository);
@@ -28,6 +38,19 @@ export async function uploadBlob(transport: Transport, repository: string, blob:
       if (!isLost || starts >= STARTS_MAX) throw error;
     }
   }
+}
+
+/** Makes a blob of another repository part of this one; false where the registry will not, or has it no more. */
+export async function mount(transport: Transport, blob: { digest: string; from: string; to: string }) {
+  const { digest, from, to } = blob;
+  const response = await transport.send({
+    repository: to,
+    scopes: [`repository:${to}:pull,push`, `repository:${from}:pull`],
+    method: "POST",
+    path: `blobs/uploads/?mount=${encodeURIComponent(digest)}&from=${encodeURIComponent(from)}`,
+  });
+  await response.body.dump();
+  return response.statusCode === 201;
 }
 
 function push(repository: string): Pick<RegistryRequest, "repository" | "scopes"> {
@@ -41,19 +64,19 @@ async function begin(transport: Transport, repository: string): Promise<URL> {
   return placeOf(response, transport);
 }
 
-async function send(transport: Transport, repository: string, { digest, bytes }: Blob, first: URL): Promise<void> {
+async function send(transport: Transport, repository: string, blob: Blob | BlobFile, first: URL): Promise<void> {
+  const { digest } = blob;
   let place = first;
   let from = 0;
   for (let resumes = 0; ; resumes += 1) {
     const isResumed = from > 0;
-    if (isResumed) place = await patch(transport, repository, place, bytes.subarray(from), from);
+    if (isResumed) place = await patch(transport, repository, place, blob, from);
     try {
       const response = await transport.send({
         ...push(repository),
         method: "PUT",
         path: withDigest(place, digest),
-        headers: { "content-type": "application/octet-stream" },
-        body: isResumed ? new Uint8Array() : bytes,
+        ...(isResumed ? bodyOf(EMPTY, 0) : bodyOf(blob, 0)),
         retry: false,
       });
       await expectStatus(response, [201], `${repository}@${digest}`);
@@ -67,17 +90,24 @@ async function send(transport: Transport, repository: string, { digest, bytes }:
   }
 }
 
+const EMPTY: Blob = { digest: "", bytes: new Uint8Array() };
+
+function bodyOf(blob: Blob | BlobFile, from: number): Required<Pick<RegistryRequest, "headers" | "body">> {
+  const headers = { "content-type": "application/octet-stream" };
+  if ("bytes" in blob) return { headers, body: blob.bytes.subarray(from) };
+  return { headers: { ...headers, "content-length": String(blob.size - from) }, body: () => blob.read(from) };
+}
+
 /** Sends what is missing of an upload. */
-async function patch(transport: Transport, repository: string, place: URL, rest: Uint8Array, from: number) {
+async function patch(transport: Transport, repository: string, place: URL, blob: Blob | BlobFile, from: number) {
+  const { headers, body } = bodyOf(blob, from);
+  const size = "bytes" in blob ? blob.bytes.byteLength : blob.size;
   const response = await transport.send({
     ...push(repository),
     method: "PATCH",
     path: place,
-    headers: {
-      "content-type": "application/octet-stream",
-      "content-range": `${from}-${from + rest.byteLength - 1}`,
-    },
-    body: rest,
+    headers: { ...headers, "content-range": `${from}-${size - 1}` },
+    body,
     retry: false,
   });
   await expectStatus(response, [202], `the rest of an upload to ${repository}`);
