@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../source/index.ts";
 
@@ -17,10 +17,16 @@ export interface Staging {
   remove(): void;
 }
 
+/** Takes away the staging folders of pulls that were killed. */
+export function removeAbandoned(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) if (isAbandoned(name)) rmSync(join(folder, name), { recursive: true });
+}
+
 /** Makes a staging folder that Git does not see, and takes away those of pulls that were killed. */
 export function openStaging(folder: string): Staging {
   makeFolder(folder);
-  for (const name of readdirSync(folder)) if (isAbandoned(name)) rmSync(join(folder, name), { recursive: true });
+  removeAbandoned(folder);
   const path = join(folder, `.sless-pull-${process.pid}-${randomBytes(4).toString("hex")}`);
   mkdirSync(path);
   writeFileSync(join(path, ".gitignore"), "*\n");

@@ -4,7 +4,7 @@ import { messageOf } from "../errors/index.ts";
 import { entryFaults } from "../source/index.ts";
 import { contains, type FolderFile, splitPath } from "./folder-files.ts";
 import type { FileChange } from "./pull-request.ts";
-import { openStaging, type Staging } from "./staging.ts";
+import { openStaging, removeAbandoned, type Staging } from "./staging.ts";
 
 export interface WriteOptions {
   /** Absolute, without links. */
@@ -31,8 +31,13 @@ export interface Written {
  */
 export async function writeChanges(changes: readonly FileChange[], options: WriteOptions): Promise<Written> {
   const failed = new Map<string, string>();
-  if (changes.length === 0) return { failed, isInterrupted: false };
-  const staging = openStaging(join(options.root, options.scope));
+  const folder = join(options.root, options.scope);
+  if (changes.length === 0) {
+    // A pull that was killed at its very end left nothing but this.
+    removeAbandoned(folder);
+    return { failed, isInterrupted: false };
+  }
+  const staging = openStaging(folder);
   try {
     for (const change of inOrder(changes)) {
       if (options.signal.aborted) return { failed, isInterrupted: true };
