@@ -111,13 +111,13 @@ describeWithServers("the chart", () => {
   it("hands its values on as settings", async () => {
     const objects = await renderChart({
       externalURL: "https://sless.example.org/a",
-      registry: { host: "registry.example.org/team", secret: "registry" },
+      registry: { host: "registry.example.org/team", secret: "registry", plainHTTP: true },
       tenants: { egress: { denied: ["203.0.113.0/24"], allowed: ["10.1.0.0/16", "10.2.0.0/16"] } },
       kubeAPI: { qps: 7, burst: 8 },
     });
     expect(readClusterSettings(environmentOf(objects))).toMatchObject({
       externalUrl: "https://sless.example.org/a",
-      registry: { host: "registry.example.org/team", secret: "registry" },
+      registry: { host: "registry.example.org/team", secret: "registry", plainHttp: true },
       tenant: {
         quota: { pods: "100", "requests.cpu": "20" },
         limits: [{ type: "Container" }],
@@ -127,6 +127,18 @@ describeWithServers("the chart", () => {
       api: { perSecond: 7, burst: 8 },
       gateway: { url: "http://sless-gateway.sless.svc:9091", callers: ["system:serviceaccount:sless:sless"] },
     });
+  });
+
+  it("keeps sources in the bucket alone where there is one, and its credentials from the gateway", async () => {
+    const objects = (await renderChart(VALUE_SETS["sources in a bucket"])) as Rendered[];
+    const settings = readClusterSettings({ ...environmentOf(objects), S3_ACCESS_KEY: "a", S3_SECRET_KEY: "b" });
+    expect(settings.s3).toMatchObject({ bucket: "sless", endpoint: "https://s3.example.org", forcePathStyle: true });
+    expect(objects.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
+    const secretsOf = (name: string) =>
+      find(objects, "Deployment", name).spec.template.spec.containers[0].envFrom.flatMap((from: Rendered) =>
+        from.secretRef ? [from.secretRef.name] : [],
+      );
+    expect(["sless-api", "sless-controller", "sless-gateway"].map(secretsOf)).toEqual([["s3"], ["s3"], []]);
   });
 
   it("lets only its own accounts into the gateway's internal port", async () => {

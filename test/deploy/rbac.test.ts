@@ -58,7 +58,6 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       `get pods/log in ${DEPLOY}`,
       `get secrets in ${TENANT}`,
       `create events in ${TENANT}`,
-      `create events.events.k8s.io in ${TENANT}`,
       "create namespaces",
       "patch namespaces",
       "watch namespaces",
@@ -100,6 +99,7 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       ...each(WRITE, ["deployments.apps", "jobs.batch", "services"], DEPLOY),
       `create leases.coordination.k8s.io in ${OWN}`,
       `create ingresses.networking.k8s.io in ${OWN}`,
+      ...each(READ, ["deployments.apps", "configmaps"], DEPLOY),
     ],
   },
   "sless-gateway": {

@@ -8,6 +8,14 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
   "several replicas of all roles": { all: { replicas: 3 }, ...SHARED_CLAIM },
   "sources on the node": { objects: { persistence: { type: "hostPath", hostPath: "/var/lib/sless-objects" } } },
   "sources in the pod": { objects: { persistence: { type: "emptyDir" } } },
+  "sources in a bucket": {
+    mode: "roles",
+    objects: { s3: { bucket: "sless", endpoint: "https://s3.example.org", region: "eu-1", secret: "s3" } },
+  },
+  "sources in a bucket of AWS": {
+    mode: "roles",
+    objects: { s3: { bucket: "sless", region: "eu-central-1", forcePathStyle: false } },
+  },
   "a claim that is there": { mode: "roles", objects: { persistence: { existingClaim: "sources" } } },
   "an external address": {
     externalURL: "https://sless.example.org",
@@ -30,7 +38,12 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
       pullPolicy: "Always",
       pullSecrets: [{ name: "pull" }],
     },
-    registry: { host: "registry.example.org:5000/team", secret: "registry" },
+    registry: {
+      host: "registry.example.org:5000/team",
+      secret: "registry",
+      plainHTTP: true,
+      mirror: "mirror.example.org",
+    },
     git: { networks: ["10.20.0.0/16", "fd00::/8"] },
     tenants: {
       quota: { pods: 10, "count/jobs.batch": "20" },

@@ -5,12 +5,12 @@ import type { E2eCluster } from "./open-cluster.ts";
 export const NAMESPACE = "sless";
 
 /** Installs the chart, or upgrades what is there, and waits until all pods are ready. */
-export async function installChart({ settings }: E2eCluster, image: BuiltImage): Promise<void> {
+export async function installChart({ settings, isPlainRegistry }: E2eCluster, image: BuiltImage): Promise<void> {
   const values = {
     image: { repository: `${settings.registryHost}/${image.repository}`, digest: image.digest },
     // The tests' cluster need not have a provisioner of volumes.
     objects: { persistence: { type: "emptyDir" } },
-    registry: { host: settings.registryHost },
+    registry: { host: settings.registryHost, plainHTTP: isPlainRegistry },
     git: { networks: [`${settings.hostAddress}/32`] },
     log: { level: "debug" },
     all: { terminationGracePeriodSeconds: 20 },

@@ -13,7 +13,7 @@ import { FUNCTIONS, filesOf, type TestFunction } from "./function-texts.ts";
 import { type GitServer, startGitServer } from "./git-server.ts";
 import { type E2eCluster, openCluster } from "./open-cluster.ts";
 import { readE2eSettings } from "./settings.ts";
-import { buildSlessImage } from "./sless-image.ts";
+import { addTestRoot, buildSlessImage } from "./sless-image.ts";
 import { addSpareNodes } from "./spare-nodes.ts";
 
 const RUN = randomBytes(3).toString("hex");
@@ -39,7 +39,7 @@ beforeAll(async () => {
     metadata: { name: BUILDS, labels: { "pod-security.kubernetes.io/enforce": "baseline" } },
   });
   for (const { runtime } of FUNCTIONS) runtimes.set(runtime, await buildRuntimeImage(cluster, BUILDS, runtime));
-  await installChart(cluster, await buildSlessImage(cluster, BUILDS));
+  await installChart(cluster, await addTestRoot(cluster, await buildSlessImage(cluster, BUILDS)));
   const service = await cluster.get<ApiObject & { spec: { clusterIP: string } }>(
     apiPath(API_RESOURCES.Service, { namespace: NAMESPACE, name: "sless-gateway" }),
   );

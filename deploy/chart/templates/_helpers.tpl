@@ -25,6 +25,11 @@ app.kubernetes.io/component: {{ include "sless.component" . }}
 {{- end }}
 {{- end }}
 
+{{- /* Sources are on a volume that one node mounts at a time. */ -}}
+{{- define "sless.objectsOnOneNode" -}}
+{{- if and (not .Values.objects.s3.bucket) (eq .Values.objects.persistence.type "claim") (not (include "sless.objectsShared" .)) }}true{{ end }}
+{{- end }}
+
 {{- define "sless.serviceAccount" -}}
 {{- if eq .root.Values.mode "all" }}sless{{ else }}sless-{{ .role }}{{ end }}
 {{- end }}
@@ -36,14 +41,14 @@ app.kubernetes.io/component: {{ include "sless.component" . }}
 
 {{- define "sless.checkValues" -}}
 {{- $p := .Values.objects.persistence }}
-{{- if include "sless.objectsShared" . }}
+{{- if and (include "sless.objectsShared" .) (not .Values.objects.s3.bucket) }}
 {{- if eq $p.type "emptyDir" }}
-{{- fail "objects.persistence.type emptyDir is one pod's own, and controller and api share the sources of functions: use mode all with one replica, or a claim with accessMode ReadWriteMany" }}
+{{- fail "objects.persistence.type emptyDir is one pod's own, and controller and api share the sources of functions: set objects.s3.bucket, or use mode all with one replica, or a claim with accessMode ReadWriteMany" }}
 {{- else if and (eq $p.type "claim") (not $p.existingClaim) (ne $p.accessMode "ReadWriteMany") }}
-{{- fail "controller and api share the sources of functions: set objects.persistence.accessMode ReadWriteMany (or existingClaim), or use mode all with one replica" }}
+{{- fail "controller and api share the sources of functions: set objects.s3.bucket, or objects.persistence.accessMode ReadWriteMany (or existingClaim), or use mode all with one replica" }}
 {{- end }}
 {{- end }}
-{{- if and (eq $p.type "hostPath") (not $p.hostPath) }}
+{{- if and (not .Values.objects.s3.bucket) (eq $p.type "hostPath") (not $p.hostPath) }}
 {{- fail "objects.persistence.hostPath names no folder" }}
 {{- end }}
 {{- if and .Values.ingress.enabled (not .Values.externalURL) }}

@@ -24,7 +24,7 @@ spec:
     matchLabels:
       {{- include "sless.selector" . | nindent 6 }}
   strategy:
-    {{- if and (eq $role "all") (eq $root.Values.objects.persistence.type "claim") (not (include "sless.objectsShared" $root)) }}
+    {{- if and (eq $role "all") (include "sless.objectsOnOneNode" $root) }}
     # A volume that one node mounts at a time.
     type: Recreate
     {{- else }}
@@ -66,6 +66,9 @@ spec:
           args: [{{ eq $role "all" | ternary "serve" $role }}]
           envFrom:
             - configMapRef: { name: sless-settings }
+            {{- with and $objects $root.Values.objects.s3.secret }}
+            - secretRef: { name: {{ . }} }
+            {{- end }}
           env:
             - name: POD_NAMESPACE
               valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
@@ -112,7 +115,9 @@ spec:
             - { name: tmp, mountPath: /tmp }
             {{- if $objects }}
             - { name: data, mountPath: /var/lib/sless }
+            {{- if not $root.Values.objects.s3.bucket }}
             - { name: objects, mountPath: /var/lib/sless/objects }
+            {{- end }}
             - { name: gateway-token, mountPath: /var/run/secrets/sless.kube5s.ru/gateway, readOnly: true }
             {{- end }}
       volumes:
@@ -122,8 +127,10 @@ spec:
         # Mirrors of repositories and uploads under way: made anew where they are missing.
         - name: data
           emptyDir: {}
+        {{- if not $root.Values.objects.s3.bucket }}
         - name: objects
           {{- include "sless.objectsVolume" $root | nindent 10 }}
+        {{- end }}
         - name: gateway-token
           projected:
             sources:
