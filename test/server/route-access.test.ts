@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { SlessError } from "../../src/errors/index.ts";
+import { createClient } from "../../src/server/client.ts";
 import { ROUTE_RULES, routeAccess, ruleOf } from "../../src/server/route-access.ts";
+import { testCli } from "../support/test-cli.ts";
 import { serverFixture } from "./server-fixture.ts";
 
 const rules = Object.entries(ROUTE_RULES).map(([key, rule]) => {
@@ -102,6 +104,22 @@ it.each([
   expect(texts).toEqual(expected);
   const namespaces = (seen[0] as Record<string, string>[]).map(({ namespace }) => namespace).filter(Boolean);
   for (const namespace of namespaces) expect(namespace).toBe(request.includes("%2F") ? "a/b" : "a");
+});
+
+it("the command line says what to do about a token", async () => {
+  const { url } = await closedServer();
+  const deps = { createClient };
+  const { code, stderr } = await testCli(["get", "functions", "--endpoint", url, "--token", "t"], { deps });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("SLESS_API_TOKEN")]);
+  expect(stderr).toContain("error: The request was not let in: it carries no bearer token.");
+});
+
+it("a token of the environment reaches the server", async () => {
+  const tokens: unknown[] = [];
+  const { url } = await serverFixture({ authorize: ({ headers }) => void tokens.push(headers.authorization) });
+  const env = { SLESS_API_TOKEN: "of-the-environment" };
+  await testCli(["get", "functions", "--endpoint", url], { deps: { createClient }, env });
+  expect(new Set(tokens)).toEqual(new Set(["Bearer of-the-environment"]));
 });
 
 it("a route without a rule cannot be added", () => {
