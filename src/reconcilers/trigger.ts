@@ -5,6 +5,7 @@ import {
   type ObjectOf,
   type ObjectRef,
   type TriggerStatus,
+  withOutlook,
 } from "../apis/index.ts";
 import { type Clock, type Next, nextAfterError } from "../controller/index.ts";
 import { isSlessError, messageOf, type SlessError } from "../errors/index.ts";
@@ -71,7 +72,10 @@ export function triggerStatus(
     lastScheduleTime: trigger.status?.lastScheduleTime,
     conditions: conditionsAfter(
       trigger.status?.conditions,
-      [{ ...ready, observedGeneration: trigger.metadata.generation }],
+      withOutlook(
+        { ...ready, observedGeneration: trigger.metadata.generation },
+        ready.reason === "TypeNotServed" ? "Stalled" : "Reconciling",
+      ),
       now,
     ),
   });

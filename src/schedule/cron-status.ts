@@ -4,6 +4,7 @@ import {
   findCondition,
   type ObjectOf,
   type TriggerStatus,
+  withOutlook,
 } from "../apis/index.ts";
 import { endUnknown } from "./call-tick.ts";
 import type { TickDecision } from "./decide-tick.ts";
@@ -41,7 +42,13 @@ export function cronStatus(trigger: ObjectOf<"Trigger">, facts: CronFacts): Trig
     ...(warm && { warm }),
     conditions: conditionsAfter(
       before,
-      [{ ...ready, observedGeneration }, ...(lastCall ? [{ ...lastCall, observedGeneration }] : [])],
+      [
+        ...withOutlook(
+          { ...ready, observedGeneration },
+          ready.reason === "ScheduleInvalid" ? "Stalled" : "Reconciling",
+        ),
+        ...(lastCall ? [{ ...lastCall, observedGeneration }] : []),
+      ],
       now.toISOString(),
     ),
   };

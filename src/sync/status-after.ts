@@ -6,6 +6,7 @@ import {
   type ObjectOf,
   type RepositoryStatus,
   STATUS_LIST_MAX,
+  withOutlook,
 } from "../apis/index.ts";
 import { isWriting, type Plan, planCounts, toLine } from "../plan/index.ts";
 import { diagnosticsOf, type Outcome, type Run } from "./run.ts";
@@ -58,17 +59,20 @@ export function suspendedStatus(repository: ObjectOf<"Repository">, now: string)
   return {
     ...status,
     observedGeneration: metadata.generation,
-    conditions: conditionsAfter(status?.conditions, [update], now),
+    conditions: conditionsAfter(status?.conditions, withOutlook(update, "Stalled"), now),
   };
 }
 
-/** `Ready` always; `Reconciling` and `Stalled` only while they are true (kstatus). */
+/**
+ * `Ready` always; else `Reconciling` while it is tried again, or `Stalled` when somebody must act: change the spec, push
+ * other files, approve (kstatus).
+ */
 function conditionsOf({ reason, message, consequence }: Verdict, observedGeneration: number): ConditionUpdate[] {
   const same = { message, observedGeneration };
   const ready: ConditionUpdate = { ...same, type: "Ready", status: consequence === "done" ? "True" : "False", reason };
   if (consequence === "retry")
     return [ready, { ...same, type: "Reconciling", status: "True", reason: "ProgressingWithRetry" }];
-  return consequence === "stalled" ? [ready, { ...same, type: "Stalled", status: "True", reason }] : [ready];
+  return withOutlook(ready, "Stalled");
 }
 
 function revisionsOf(run: Run, verdict: Verdict): Partial<RepositoryStatus> {

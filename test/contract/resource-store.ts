@@ -101,7 +101,7 @@ function updateContract(open: () => Promise<OpenedStore>): void {
 
   it("a patch that changes nothing writes nothing", async () => {
     const { store, namespace } = await open();
-    const created = await store.create(functionIntent(namespace, "hello"), { owner: "api" });
+    const created = await lookedAt(store, await store.create(functionIntent(namespace, "hello"), { owner: "api" }));
     const same = await store.patch(
       "Function",
       created.metadata,
@@ -175,13 +175,29 @@ function updateContract(open: () => Promise<OpenedStore>): void {
   });
 }
 
+/** With a first status: the one that the CRD gives an object before that is written down with the next write. */
+function lookedAt(store: ResourceStore, object: ObjectOf<"Function">): Promise<ObjectOf<"Function">> {
+  return store.updateStatus(object, { observedGeneration: object.metadata.generation });
+}
+
 function ownerContract(open: () => Promise<OpenedStore>): void {
   it("an apply creates, and the same apply again writes nothing", async () => {
     const { store, namespace } = await open();
     const intent = functionIntent(namespace, "hello", { env: { A: "1" }, metadata: { labels: { a: "b" } } });
-    const created = await store.apply(intent, { owner: "sync" });
+    const created = await lookedAt(store, await store.apply(intent, { owner: "sync" }));
     expect(created).toMatchObject({ metadata: { generation: 1, labels: { a: "b" } }, spec: { memoryMB: 128 } });
     expect(await store.apply(intent, { owner: "sync" })).toEqual(created);
+  });
+
+  it("a status that is written leaves every field its owners", async () => {
+    const { store, namespace } = await open();
+    const marks = { labels: { a: "b" }, annotations: { c: "d" } };
+    const intent = functionIntent(namespace, "hello", { metadata: { ...marks, finalizers: FINALIZERS } });
+    await lookedAt(store, await store.apply(intent, { owner: "sync" }));
+    const { metadata } = await store.apply(functionIntent(namespace, "hello"), { owner: "sync" });
+    expect(metadata.labels ?? {}).toEqual({});
+    expect(metadata.annotations ?? {}).toEqual({});
+    expect(metadata.finalizers ?? []).toEqual([]);
   });
 
   it("a field that an owner leaves out goes and its default returns", async () => {

@@ -105,7 +105,7 @@ it("a route that cannot be had is told by the trigger, and by no address", async
     read,
     (seen) => seen?.conditions?.[0]?.reason === "RouteFailed",
   );
-  expect(refused).toMatchObject({ active: false, conditions: [{ status: "False" }] });
+  expect(refused).toMatchObject({ active: false, conditions: [{ status: "False" }, { type: "Reconciling" }] });
   expect(refused?.url).toBeUndefined();
   expect(refused?.conditions?.[0]?.message).toContain("etcd is slow");
   isRefused = false;

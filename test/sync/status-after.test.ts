@@ -106,6 +106,7 @@ const cases: Record<string, Case> = {
     run: {},
     outcome: failed("repository_empty"),
     ready: "False GitOperationFailed",
+    also: ["Stalled"],
     next: "after",
   },
   "an address that is none waits for another spec": {
@@ -126,12 +127,14 @@ const cases: Record<string, Case> = {
     run: planned([], [diagnostic]),
     outcome: OK,
     ready: "False BuildFailed",
+    also: ["Stalled"],
     next: "after",
   },
   "held deletions wait for an approval": {
     run: planned([hold]),
     outcome: OK,
     ready: "False DeletionsHeld",
+    also: ["Stalled"],
     next: "after",
   },
   "a source that was not stored is tried again": {
@@ -253,5 +256,8 @@ it("a suspended repository keeps what it last came to, and says that it rests", 
   const status = statusAfter(undefined, run(planned([])), OK, NOW);
   const suspended = suspendedStatus(repository({ status }), NOW);
   expect(suspended).toMatchObject({ ...status, conditions: [{ type: "Ready", status: "True", reason: "Suspended" }] });
-  expect(suspendedStatus(repository(), NOW).conditions).toMatchObject([{ status: "Unknown" }]);
+  expect(suspendedStatus(repository(), NOW).conditions).toMatchObject([
+    { type: "Ready", status: "Unknown" },
+    { type: "Stalled", status: "True" },
+  ]);
 });

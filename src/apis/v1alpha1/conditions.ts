@@ -29,6 +29,14 @@ export function isTrue(object: { status?: { conditions?: readonly Condition[] } 
 export type ConditionUpdate = Omit<Condition, "lastTransitionTime">;
 
 /**
+ * `Ready` and, where it is not true, kstatus's `Reconciling` (it goes on by itself) or `Stalled` (somebody must act), so
+ * that whoever waits for an object knows whether there is something to wait for. Pure.
+ */
+export function withOutlook(ready: ConditionUpdate, outlook: "Reconciling" | "Stalled"): ConditionUpdate[] {
+  return ready.status === "True" ? [ready] : [ready, { ...ready, type: outlook, status: "True" }];
+}
+
+/**
  * The conditions after an update: `lastTransitionTime` moves only when `status` changes, order is kept,
  * types that `next` does not name disappear (so an abnormal-true condition vanishes by leaving it out).
  * Pure: `now` is RFC 3339.

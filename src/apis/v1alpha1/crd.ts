@@ -4,6 +4,9 @@ import { KIND_NAMES, KINDS, type Kind } from "./kinds.ts";
 import { NAME_MAX_LENGTH, NAME_PATTERN } from "./metadata.ts";
 import { manifestSchema } from "./validate.ts";
 
+/** `status.observedGeneration` of a custom resource of which nobody wrote a status yet. */
+export const NOT_OBSERVED = -1;
+
 type Json = Record<string, unknown>;
 
 /**
@@ -60,7 +63,8 @@ function rootSchema(definition: KindDefinition): Json {
       kind: { type: "string" },
       metadata: { type: "object" },
       spec: { ...structural(definition.spec), ...(rules.length > 0 ? { "x-kubernetes-validations": rules } : {}) },
-      status: structural(definition.status),
+      // Before sless looked at it the first time, kstatus must not take an object for current.
+      status: { ...structural(definition.status), default: { observedGeneration: NOT_OBSERVED } },
     },
     "x-kubernetes-validations": [
       {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { API_VERSION, type Kind, type ObjectKey, type ObjectOf, refOf } from "../../apis/index.ts";
+import { API_VERSION, type Kind, NOT_OBSERVED, type ObjectKey, type ObjectOf, refOf } from "../../apis/index.ts";
 import {
   type ApiObject,
   apiPath,
@@ -75,14 +75,14 @@ export function openKubernetesStore({ client }: { readonly client: KubernetesCli
     updateStatus: (object, status) =>
       told({ ref: refOf(object) }, async () => {
         const { kind, metadata } = object;
-        const { name, namespace, uid, resourceVersion } = metadata;
         if (isDeepStrictEqual(object.status, status)) return object as ObjectOf<typeof kind>;
         const updated = await client.request<ApiObject>({
           method: "PUT",
           path: pathOf(kind, metadata, "status"),
           query: { fieldManager: fieldManager("reconciler"), ...STRICT },
-          // The server takes the status and these from it, whatever else the object has stays.
-          body: { apiVersion: API_VERSION, kind, metadata: { name, namespace, uid, resourceVersion }, status },
+          // The server takes the status alone. But labels, annotations and finalizers that were left out here it would
+          // take from their owners, and a later apply could not remove them.
+          body: { apiVersion: API_VERSION, kind, metadata, status },
         });
         return toObject(kind, updated);
       }),
@@ -117,7 +117,10 @@ function read<T extends ApiObject>(client: KubernetesClient, kind: Kind, key: Ob
 
 /** Items of a list have no kind of their own. */
 function toObject<K extends Kind>(kind: K, object: ApiObject): ObjectOf<K> {
-  return Object.assign(withoutManagedFields(object), { apiVersion: API_VERSION, kind }) as unknown as ObjectOf<K>;
+  const own = Object.assign(withoutManagedFields(object), { apiVersion: API_VERSION, kind }) as unknown as ObjectOf<K>;
+  // The default of the CRD: nobody wrote a status yet.
+  if (own.status?.observedGeneration === NOT_OBSERVED) delete own.status;
+  return own;
 }
 
 async function listKind<K extends Kind>(client: KubernetesClient, kind: K, options: ListOptions) {
