@@ -137,7 +137,10 @@ async function openServer(parts: Parts, sync: () => SyncController | undefined):
     whoami: () => ({ subject: "local", namespace, authentication: "none" }),
     approveDeletions: (repository, deletions) =>
       approveDeletions(ports.store, refOf(repository), deletions.map(toHeld(repository))),
-    readiness: { controllers: () => (sync() ? undefined : "the controllers have not started yet") },
+    readiness: {
+      store: async () => void (await ports.store.get("Repository", { namespace, name: options.repository.name })),
+      controllers: () => (sync() ? undefined : "the controllers have not started yet"),
+    },
     guard: localGuard(),
     clock: systemClock,
     closeTimeoutMs: CALLS_STOP_MS,

@@ -59,14 +59,7 @@ export async function openRemotes({ folder, settings, secrets }: RemotesOptions)
 
   return {
     open: (repository) => remotes.open(addressOf(repository)),
-    urlFault(url) {
-      try {
-        checkAddress(parseRepositoryUrl(url), policy);
-        return undefined;
-      } catch (error) {
-        return isSlessError(error, "repository_url_invalid") ? String(error.details.cause) : messageOf(error);
-      }
-    },
+    urlFault: repositoryUrlFault(settings.gitNetworks),
     watch({ repositories, onHint, onError }) {
       const tidy = () => void remotes.keepOnly(repositories.list().map(addressOf)).catch(onError);
       tidy();
@@ -84,6 +77,19 @@ export async function openRemotes({ folder, settings, secrets }: RemotesOptions)
         for (const stop of stops) stop();
       };
     },
+  };
+}
+
+/** Says why no repository at an address may be made by a client, in words; undefined when it may. */
+export function repositoryUrlFault(gitNetworks: readonly string[]): (url: string) => string | undefined {
+  const policy = networkPolicy(gitNetworks);
+  return (url) => {
+    try {
+      checkAddress(parseRepositoryUrl(url), policy);
+      return undefined;
+    } catch (error) {
+      return isSlessError(error, "repository_url_invalid") ? String(error.details.cause) : messageOf(error);
+    }
   };
 }
 

@@ -21,11 +21,19 @@ const code = await main(process.argv.slice(2), io, {
     boundHeapGrowth();
     return (await import("./embedded.ts")).startEmbedded(options);
   },
+  startCluster: async (options) => {
+    boundHeapGrowth();
+    return (await import("./cluster/index.ts")).startCluster(options);
+  },
   openGitReader: async (repository) => openLocalReader({ repository, git: await findGit(io.env.PATH) }),
   openWorktree: async (folder) => openLocalWorktree({ folder, git: await findGit(io.env.PATH) }),
   createClient,
   openCluster: async (access) => (await import("./cluster-client.ts")).openClusterClient(access),
   loadRuntimes: () => loadRuntimes(join(root, "runtimes")),
+  buildSteps: {
+    pushImage: async (request) => (await import("./build-steps.ts")).buildSteps.pushImage(request),
+    fetchContext: async (request) => (await import("./build-steps.ts")).buildSteps.fetchContext(request),
+  },
   exampleFolder: join(root, "example-repo"),
   version,
 });

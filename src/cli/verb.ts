@@ -2,6 +2,8 @@ import type { SettingFlags, Settings } from "../config/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import type { ClientOptions, Plural, SlessClient } from "../server/client.ts";
 import type { GitReader } from "../source/index.ts";
+import type { BuildSteps } from "./build-steps.ts";
+import type { StartCluster } from "./cluster-app.ts";
 import type { StartEmbedded } from "./embedded-app.ts";
 import type { Io } from "./io.ts";
 import type { Style } from "./style.ts";
@@ -17,6 +19,7 @@ export interface ClusterAccess {
 /** What a composition root gives the command line. */
 export interface CliDeps {
   readonly startEmbedded: StartEmbedded;
+  readonly startCluster: StartCluster;
   /** Opens a local repository, bare or not, with the best adapter of this machine. */
   readonly openGitReader: (path: string) => Promise<GitReader>;
   /**
@@ -29,6 +32,8 @@ export interface CliDeps {
   readonly openCluster: (access: ClusterAccess) => Promise<SlessClient>;
   /** The runtimes of `runtimes/` by name, sorted. */
   readonly loadRuntimes: () => Promise<ReadonlyMap<string, Runtime>>;
+  /** What containers of builds do. */
+  readonly buildSteps: BuildSteps;
   /** Folder that `dev --example` makes its repository from. */
   readonly exampleFolder: string;
   readonly version: string;

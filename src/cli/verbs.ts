@@ -1,5 +1,7 @@
+import { api } from "./api.ts";
 import { approve } from "./approve.ts";
 import { completion } from "./completion.ts";
+import { controller } from "./controller.ts";
 import { create } from "./create.ts";
 import { deleteVerb } from "./delete.ts";
 import { describe } from "./describe.ts";
@@ -7,6 +9,7 @@ import { dev } from "./dev.ts";
 import { diff } from "./diff.ts";
 import { events } from "./events.ts";
 import { exportVerb } from "./export.ts";
+import { gateway } from "./gateway.ts";
 import { get } from "./get.ts";
 import { init } from "./init.ts";
 import { invoke } from "./invoke.ts";
@@ -17,6 +20,7 @@ import { reconcile } from "./reconcile.ts";
 import { secretDelete } from "./secret-delete.ts";
 import { secretList } from "./secret-list.ts";
 import { secretSet } from "./secret-set.ts";
+import { serve } from "./serve.ts";
 import { setVerb } from "./set.ts";
 import { resume, suspend } from "./suspend.ts";
 import { tree } from "./tree.ts";
@@ -47,6 +51,10 @@ export const VERBS: readonly Verb[] = [
   secretSet,
   secretList,
   secretDelete,
+  controller,
+  api,
+  gateway,
+  serve,
   completion,
   version,
 ];

@@ -8,6 +8,7 @@ import {
   parseNetworks,
   parsePort,
   parseText,
+  type SettingReader,
   settingReader,
 } from "./setting-reader.ts";
 import { LOG_FORMATS, LOG_LEVELS, type Settings } from "./settings.ts";
@@ -33,8 +34,10 @@ export interface ClusterSettings {
   readonly ingress:
     | { readonly host: string; readonly className: string | undefined; readonly tlsSecret: string | undefined }
     | undefined;
-  /** `REGISTRY_HOST`; `REGISTRY_SECRET` names a docker config Secret in the pod's namespace. */
-  readonly registry: { readonly host: string | undefined; readonly secret: string | undefined };
+  /** Where images go and come from; undefined without `REGISTRY_HOST`. */
+  readonly registry: RegistrySettings | undefined;
+  /** Where sources go; undefined without `S3_BUCKET`: into the data folder. */
+  readonly s3: S3Settings | undefined;
   /** `AUTH_MODE`, default and only one: `kubernetes`. There is no mode in which `/v1` is open. */
   readonly authMode: AuthMode;
   readonly gateway: {
@@ -60,7 +63,37 @@ export interface ClusterSettings {
   };
   /** Folder for mirrors and uploads. `SLESS_DATA`, default `/var/lib/sless`. */
   readonly data: string;
+  /** Address to listen on. `LISTEN_ADDRESS`, default `0.0.0.0`. */
+  readonly listenAddress: string;
+  /** Folders in which git is looked for. */
+  readonly path: string;
+  /** As of `Settings`. */
+  readonly gitNetworks: readonly string[];
   readonly log: Settings["log"];
+}
+
+export interface RegistrySettings {
+  /** `REGISTRY_HOST`, with its port. */
+  readonly host: string;
+  /** `REGISTRY_SECRET`: a docker config Secret in the pod's namespace. */
+  readonly secret: string | undefined;
+  /** `REGISTRY_PLAIN_HTTP`, default false: without TLS. */
+  readonly plainHttp: boolean;
+  /** `REGISTRY_MIRROR`: host that answers for docker.io. */
+  readonly mirror: string | undefined;
+}
+
+export interface S3Settings {
+  /** `S3_BUCKET`. */
+  readonly bucket: string;
+  /** `S3_ENDPOINT`; undefined: AWS. */
+  readonly endpoint: string | undefined;
+  /** `S3_REGION`, default `us-east-1`. */
+  readonly region: string;
+  /** `S3_ACCESS_KEY`, `S3_SECRET_KEY`; undefined: the pod's own role. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+  /** `S3_FORCE_PATH_STYLE`, default: true where an endpoint is given. */
+  readonly forcePathStyle: boolean;
 }
 
 export const DEFAULT_INTERNAL_PORT = 9091;
@@ -73,7 +106,7 @@ const DEFAULT_TOKEN_FILE = "/var/run/secrets/sless.kube5s.ru/gateway/token";
  */
 export function readClusterSettings(env: Environment): ClusterSettings {
   const faults: string[] = [];
-  const read = settingReader(env, {}, faults);
+  const read = settingReader<never>(env, {}, faults);
   const text = (name: string) => read<string | undefined>(name, undefined, parseText, undefined);
   const ingressHost = read<string | undefined>("INGRESS_HOST", undefined, parseHost, undefined);
   const settings: ClusterSettings = {
@@ -90,13 +123,14 @@ export function readClusterSettings(env: Environment): ClusterSettings {
       ingressHost === undefined
         ? undefined
         : Object.freeze({ host: ingressHost, className: text("INGRESS_CLASS"), tlsSecret: text("INGRESS_TLS_SECRET") }),
-    registry: Object.freeze({ host: text("REGISTRY_HOST"), secret: text("REGISTRY_SECRET") }),
+    registry: readRegistry(read),
+    s3: readS3(read, faults),
     authMode: read("AUTH_MODE", undefined, oneOf(AUTH_MODES), "kubernetes"),
     gateway: Object.freeze({
       url: read<string | undefined>("GATEWAY_URL", undefined, parseEndpoint, undefined),
       tokenFile: text("GATEWAY_TOKEN_FILE") ?? DEFAULT_TOKEN_FILE,
       callers: read("GATEWAY_CALLERS", undefined, parseNames, []),
-      trustForwarded: read("TRUST_FORWARDED", undefined, oneOf(["true", "false"]), "false") === "true",
+      trustForwarded: isTrue(read, "TRUST_FORWARDED"),
     }),
     tenant: Object.freeze({
       quota: read("TENANT_QUOTA", undefined, parseQuota, undefined),
@@ -106,6 +140,9 @@ export function readClusterSettings(env: Environment): ClusterSettings {
       runtimeClassName: text("RUNTIME_CLASS_NAME"),
     }),
     data: text("SLESS_DATA") ?? "/var/lib/sless",
+    listenAddress: text("LISTEN_ADDRESS") ?? "0.0.0.0",
+    path: env.PATH ?? "",
+    gitNetworks: read("SLESS_GIT_NETWORKS", undefined, parseNetworks, []),
     log: Object.freeze({
       level: read("LOG_LEVEL", undefined, oneOf(LOG_LEVELS), "info"),
       format: read("LOG_FORMAT", undefined, oneOf(LOG_FORMATS), "json"),
@@ -120,6 +157,44 @@ function kubeconfigOf(env: Environment, faults: Faults): ClusterSettings["kubeco
   if (env.KUBERNETES_SERVICE_HOST) return "in-cluster";
   faults.push("KUBECONFIG is not set and this is no pod of a cluster: name the kubeconfig to use");
   return "in-cluster";
+}
+
+type Read = SettingReader<never>;
+
+function textOf(read: Read, name: string): string | undefined {
+  return read<string | undefined>(name, undefined, parseText, undefined);
+}
+
+function isTrue(read: Read, name: string, fallback = false): boolean {
+  return read(name, undefined, oneOf(["true", "false"]), fallback ? "true" : "false") === "true";
+}
+
+function readRegistry(read: Read): RegistrySettings | undefined {
+  const host = textOf(read, "REGISTRY_HOST");
+  const others = {
+    secret: textOf(read, "REGISTRY_SECRET"),
+    plainHttp: isTrue(read, "REGISTRY_PLAIN_HTTP"),
+    mirror: textOf(read, "REGISTRY_MIRROR"),
+  };
+  return host === undefined ? undefined : Object.freeze({ host, ...others });
+}
+
+function readS3(read: Read, faults: Faults): S3Settings | undefined {
+  const bucket = textOf(read, "S3_BUCKET");
+  const endpoint = read<string | undefined>("S3_ENDPOINT", undefined, parseEndpoint, undefined);
+  const accessKeyId = textOf(read, "S3_ACCESS_KEY");
+  const secretAccessKey = textOf(read, "S3_SECRET_KEY");
+  const region = textOf(read, "S3_REGION") ?? "us-east-1";
+  const forcePathStyle = isTrue(read, "S3_FORCE_PATH_STYLE", endpoint !== undefined);
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    faults.push("S3_ACCESS_KEY and S3_SECRET_KEY go together: set both, or none to use the pod's own role");
+  if (bucket === undefined) {
+    if (endpoint !== undefined) faults.push("S3_ENDPOINT is set and S3_BUCKET is not: name the bucket");
+    return undefined;
+  }
+  const credentials =
+    accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey } : undefined;
+  return Object.freeze({ bucket, endpoint, region, credentials, forcePathStyle });
 }
 
 function parsePositive(text: string): Parsed<number> {

@@ -1,4 +1,4 @@
-import { keyOf, type ObjectKey, type ObjectOf, type ObjectRef } from "../apis/index.ts";
+import { KIND_NAMES, type Kind, keyOf, type ObjectKey, type ObjectOf, type ObjectRef } from "../apis/index.ts";
 import { type ControllerLog, createInformer, type Informer } from "../controller/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 
@@ -17,7 +17,12 @@ export interface ObjectInformers {
   start(signal: AbortSignal): Promise<void>;
 }
 
-export function createObjectInformers(store: ResourceStore, log: ControllerLog): ObjectInformers {
+/** @param kinds those that are followed; default all. What is not followed is never synced. */
+export function createObjectInformers(
+  store: ResourceStore,
+  log: ControllerLog,
+  kinds: readonly Kind[] = KIND_NAMES,
+): ObjectInformers {
   const functions = createInformer(store, "Function", { log });
   const services = createInformer(store, "Service", { log });
   const repositories = createInformer(store, "Repository", { log });
@@ -31,7 +36,14 @@ export function createObjectInformers(store: ResourceStore, log: ControllerLog):
       functionRef: ({ metadata, spec }) => (spec.functionRef ? [`${metadata.namespace}/${spec.functionRef}`] : []),
     },
   });
-  const all = [functions, services, repositories, triggers, jobs];
+  const byKind = {
+    Function: functions,
+    Service: services,
+    Repository: repositories,
+    Trigger: triggers,
+    FunctionJob: jobs,
+  };
+  const all = kinds.map((kind) => byKind[kind]);
   return {
     functions,
     services,

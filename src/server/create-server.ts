@@ -13,7 +13,7 @@ import { objectRoutes } from "./routes/objects.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
 import { secretRoutes } from "./routes/secrets.ts";
 import { sourceRoutes } from "./routes/sources.ts";
-import type { RouteDeps, ServerDeps } from "./server-deps.ts";
+import type { HealthDeps, ServerDeps } from "./server-deps.ts";
 
 export interface SlessServer {
   /**
@@ -43,9 +43,23 @@ const ROUTES = [
 
 /** The server of one process: the REST API, health and metrics, and calls of functions, which go to the gateway. */
 export function createServer(deps: ServerDeps): SlessServer {
+  return openServer(deps, (app, closing) => {
+    guardRoutes(app, deps);
+    acceptJson(app);
+    for (const add of ROUTES) add(app, { ...deps, closing });
+  });
+}
+
+/** The server of a process without a REST API: health and metrics, and calls of functions, which go to the gateway. */
+export function createHealthServer(deps: HealthDeps): SlessServer {
+  return openServer(deps, (app) => healthRoutes(app, deps));
+}
+
+function openServer(deps: HealthDeps, addRoutes: (app: FastifyInstance, closing: AbortSignal) => void): SlessServer {
   const closing = new AbortController();
   const { app, listener } = openApp(deps);
-  addRoutes(app, { ...deps, closing: closing.signal });
+  answerErrors(app, deps);
+  addRoutes(app, closing.signal);
   async function closeAll(): Promise<void> {
     closing.abort();
     const closed = app.close();
@@ -64,7 +78,7 @@ export function createServer(deps: ServerDeps): SlessServer {
   };
 }
 
-function openApp(deps: ServerDeps): { app: FastifyInstance; listener: Listener } {
+function openApp(deps: HealthDeps): { app: FastifyInstance; listener: Listener } {
   let listener: Listener | undefined;
   const app: FastifyInstance = fastify({
     logger: false,
@@ -82,19 +96,16 @@ function openApp(deps: ServerDeps): { app: FastifyInstance; listener: Listener }
   return { app, listener: listener as Listener };
 }
 
-function addRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  guardRoutes(app, deps);
+function answerErrors(app: FastifyInstance, deps: Pick<HealthDeps, "log">): void {
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply, deps));
   app.setNotFoundHandler((request, reply) => {
     const what = `${request.method} ${request.url.split("?", 1)[0]?.slice(0, 200)}`;
     return answerError(new SlessError("not_found", { what }), request, reply, deps);
   });
-  acceptJson(app);
-  for (const add of ROUTES) add(app, deps);
 }
 
 /** No route can be added that no rule covers; and what a rule covers is asked for before anything else is looked at. */
-function guardRoutes(app: FastifyInstance, { authorize }: RouteDeps): void {
+function guardRoutes(app: FastifyInstance, { authorize }: Pick<ServerDeps, "authorize">): void {
   app.addHook("onRoute", ({ method, url, config }) => {
     if (!config?.refused) for (const each of [method].flat()) ruleOf(each, url);
   });

@@ -1,11 +1,17 @@
 import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
 import { refuseFields } from "../writes/index.ts";
+import type { Identity } from "./items.ts";
 
 /** The namespaces that exist. None is ever deleted. */
 export interface Namespaces {
   has(namespace: string): Promise<boolean>;
-  /** Of several calls at once, one is told "created". Resolves once it is durable. @throws SlessError `storage_unavailable` */
-  ensure(namespace: string): Promise<"created" | "exists">;
+  /**
+   * Of several calls at once, one is told "created". Resolves once it is durable.
+   *
+   * @param by who asks; where namespaces have rights of their own he gets those of the one that is made for him
+   * @throws SlessError `storage_unavailable`
+   */
+  ensure(namespace: string, by?: Identity): Promise<"created" | "exists">;
 }
 
 const pattern = new RegExp(NAMESPACE_PATTERN);

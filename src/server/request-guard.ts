@@ -30,6 +30,9 @@ export function localGuard(extraNames: readonly string[] = []): RequestGuard {
   };
 }
 
+/** For a server behind a name of its own, where a token proves who asks: whatever page sends it, it sends no token. */
+export const openGuard: RequestGuard = { refusal: () => undefined };
+
 function isSame(origin: string, host: string): boolean {
   const lower = origin.toLowerCase();
   return lower === `http://${host}` || lower === `https://${host}`;

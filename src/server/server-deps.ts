@@ -57,7 +57,7 @@ export interface ServerDeps {
     deletions: readonly HeldDeletion[],
   ) => Promise<unknown>;
   readonly metrics: Metrics;
-  /** By name; the store is checked without being named. A check that throws counts as failed with its message. */
+  /** By name. A check that throws counts as failed with its message. */
   readonly readiness: Readonly<Record<string, ReadinessCheck>>;
   readonly guard: RequestGuard;
   /**
@@ -72,6 +72,9 @@ export interface ServerDeps {
   /** How long `close` lets calls finish; default 10,000. */
   readonly closeTimeoutMs?: number;
 }
+
+/** What a server needs that answers for its health, and passes calls on. */
+export type HealthDeps = Pick<ServerDeps, "gateway" | "guard" | "metrics" | "readiness" | "log" | "closeTimeoutMs">;
 
 /** What routes see: the dependencies, and when the server begins to close. */
 export interface RouteDeps extends ServerDeps {

@@ -32,6 +32,10 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
   "secret set": RESULT,
   "secret list": TABLE,
   "secret delete": RESULT,
+  controller: [],
+  api: [],
+  gateway: [],
+  serve: [],
   completion: [],
   version: ["json", "yaml"],
 };

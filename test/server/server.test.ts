@@ -72,11 +72,10 @@ it("health tells that the process answers, readiness what it still waits for", a
   expect(await json("/readyz")).toEqual({ status: 200, body: { ready: true, reasons: [] } });
 });
 
-it("a store that does not answer and a check that throws make it unready", async () => {
-  const fail = () => Promise.reject(new Error("disk gone"));
+it("a check that fails and one that throws make it unready", async () => {
   const { json } = await serverFixture({
-    store: { ...(await memoryStore()), get: fail },
     readiness: {
+      store: () => Promise.reject(new Error("disk gone")),
       git: () => {
         throw new Error("no git");
       },

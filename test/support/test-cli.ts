@@ -60,6 +60,7 @@ export async function testCli(argv: readonly string[], options: TestCliOptions =
 function testDeps(client: Partial<SlessClient> = {}): CliDeps {
   const absent = (what: string) => async () => Promise.reject(new Error(`this test has no ${what}`));
   return {
+    startCluster: () => Promise.reject(new Error("no cluster here")),
     startEmbedded: absent("embedded app"),
     openGitReader: absent("git reader"),
     openWorktree: absent("work tree"),
@@ -68,6 +69,7 @@ function testDeps(client: Partial<SlessClient> = {}): CliDeps {
     },
     createClient: () => ({ ...(client as SlessClient), close: async () => {} }),
     loadRuntimes: () => loadRuntimes(resolve(ROOT, "runtimes")),
+    buildSteps: { pushImage: absent("registry"), fetchContext: absent("object store") },
     exampleFolder: resolve(ROOT, "example-repo"),
     version: "1.2.3",
   };

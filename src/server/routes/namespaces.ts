@@ -17,7 +17,7 @@ export function namespaceRoutes(app: FastifyInstance, deps: RouteDeps): void {
       handler: async (request, reply) => {
         const { namespace } = request.params as { namespace: string };
         checkNamespace(namespace);
-        const status = await deps.namespaces.ensure(namespace);
+        const status = await deps.namespaces.ensure(namespace, await deps.whoami({ headers: request.headers }));
         return reply.code(status === "created" ? 201 : 200).send({ namespace, status });
       },
     },

@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import type { ClusterSettings } from "../../config/index.ts";
+import { openFilesystemStore } from "../../storage/filesystem/index.ts";
+import type { ObjectStore } from "../../storage/index.ts";
+import { openS3Store } from "../../storage/s3/index.ts";
+import type { Closers } from "../closers.ts";
+
+export interface ClusterObjects {
+  readonly objects: ObjectStore;
+  /** Name of the bucket, where it is one. */
+  readonly s3Bucket?: string;
+  /** An address at which one object may be read for some seconds; undefined where there are none. */
+  readonly presignedGet?: (key: string, seconds: number) => Promise<string>;
+}
+
+/** Sources go into the bucket; without one into the data folder, which then must be the same for controller and api. */
+export async function openClusterObjects({ s3, data }: ClusterSettings, closers: Closers): Promise<ClusterObjects> {
+  if (!s3) return { objects: await openFilesystemStore(join(data, "objects")) };
+  const { endpoint, credentials, ...rest } = s3;
+  const objects = await openS3Store({
+    ...rest,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials ? { credentials } : {}),
+  });
+  closers.defer(() => objects.close());
+  return { objects, s3Bucket: s3.bucket, presignedGet: objects.presignedGet };
+}

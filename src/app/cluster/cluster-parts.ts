@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { KIND_NAMES, type Kind } from "../../apis/index.ts";
+import type { Role } from "../../cli/index.ts";
+import type { ClusterSettings } from "../../config/index.ts";
+import { cachedStore, systemClock } from "../../controller/index.ts";
+import { type CallAddresses, callAddresses } from "../../gateway/index.ts";
+import { type KubernetesClient, openKubernetesClient } from "../../kubernetes/index.ts";
+import { createKubernetesEvents, type KubernetesEvents } from "../../kubernetes-events/index.ts";
+import { createObjectInformers, type ObjectInformers } from "../../reconcilers/index.ts";
+import type { ProgressEvent, Reporter } from "../../report/index.ts";
+import type { ResourceStore } from "../../resources/index.ts";
+import { openKubernetesStore } from "../../resources/kubernetes/index.ts";
+import { loadRuntimes, type Runtime } from "../../runtimes/index.ts";
+import { createMetrics, type Metrics } from "../../server/index.ts";
+import type { Closers } from "../closers.ts";
+import { createLogger } from "../logger.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+/** What every role on a cluster is made of. */
+export interface ClusterParts {
+  readonly settings: ClusterSettings;
+  readonly closers: Closers;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly client: KubernetesClient;
+  /** Another client with a rate limit of its own: what it sends waits behind nothing. */
+  readonly openClient: (name: string) => KubernetesClient;
+  /** Reads objects from memory, never behind this process's own writes. */
+  readonly store: ResourceStore;
+  readonly informers: ObjectInformers;
+  readonly events: KubernetesEvents;
+  readonly report: Reporter;
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly addresses: CallAddresses;
+  /** Aborts when the process stops: ends all watches. */
+  readonly watching: AbortSignal;
+}
+
+const FOLLOWED: Record<Role, readonly Kind[]> = {
+  controller: KIND_NAMES,
+  api: [],
+  gateway: ["Function", "Service", "Trigger"],
+};
+
+/** Opens what the roles share and follows the objects that they read; resolves once those are in memory. */
+export async function openClusterParts(
+  roles: readonly Role[],
+  settings: ClusterSettings,
+  closers: Closers,
+): Promise<ClusterParts> {
+  const log = createLogger(settings.log);
+  const metrics = createMetrics();
+  const addresses = callAddresses({
+    externalUrl: settings.externalUrl,
+    ingress: settings.ingress && { host: settings.ingress.host, isTls: settings.ingress.tlsSecret !== undefined },
+    nearbyUrl: `http://sless-gateway.${settings.pod.namespace}.svc`,
+  });
+  const openClient = (name: string) =>
+    closers.add(openKubernetesClient({ from: settings.kubeconfig, ...settings.api, userAgent: `sless/${name}` }));
+  const client = openClient(roles.join("+"));
+  const direct = openKubernetesStore({ client });
+  const kinds = [...new Set(roles.flatMap((role) => FOLLOWED[role]))];
+  const informers = createObjectInformers(direct, log, kinds);
+  const watching = new AbortController();
+  closers.defer(() => watching.abort());
+  const events = createKubernetesEvents({
+    client,
+    clock: systemClock,
+    log,
+    instance: settings.pod.name,
+    uidOf: ({ kind, namespace, name }) => uidIn(informers, kind, { namespace, name }),
+  });
+  closers.defer(() => events.stop());
+  const report = (event: ProgressEvent) => {
+    metrics.report(event);
+    events.report(event);
+  };
+  const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
+  await informers.start(watching.signal);
+  const store = kinds.length === 0 ? direct : cachedStore(direct, followedOf(informers, kinds));
+  return {
+    settings,
+    closers,
+    log,
+    metrics,
+    client,
+    openClient,
+    store,
+    informers,
+    events,
+    report,
+    runtimes,
+    addresses,
+    watching: watching.signal,
+  };
+}
+
+function followedOf({ functions, services, triggers, jobs, repositories }: ObjectInformers, kinds: readonly Kind[]) {
+  const all = {
+    Function: functions,
+    Service: services,
+    Trigger: triggers,
+    FunctionJob: jobs,
+    Repository: repositories,
+  };
+  return Object.fromEntries(kinds.map((kind) => [kind, all[kind]])) as Partial<typeof all>;
+}
+
+function uidIn(
+  { functions, services, triggers, jobs, repositories }: ObjectInformers,
+  kind: string,
+  key: { readonly namespace: string; readonly name: string },
+): string | undefined {
+  const all: Record<string, { get(of: typeof key): { metadata: { uid: string } } | undefined }> = {
+    Function: functions,
+    Service: services,
+    Trigger: triggers,
+    FunctionJob: jobs,
+    Repository: repositories,
+  };
+  return all[kind]?.get(key)?.metadata.uid;
+}

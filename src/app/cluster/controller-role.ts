@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { Builder } from "../../build/index.ts";
+import { type LeaderElection, type ReconcileRun, startLeaderElection, systemClock } from "../../controller/index.ts";
+import { messageOf } from "../../errors/index.ts";
+import { callHost, type Gateway } from "../../gateway/index.ts";
+import { kubernetesLease } from "../../kubernetes/index.ts";
+import { kubernetesSecrets, watchSecrets } from "../../kubernetes-secrets/index.ts";
+import { type KubernetesPlatform, openKubernetesPlatform } from "../../platform/kubernetes/index.ts";
+import { startReconcilers } from "../../reconcilers/index.ts";
+import type { Routes } from "../../routes/index.ts";
+import { ingressRoutes, removeIngressRoutes } from "../../routes/kubernetes/index.ts";
+import { startScheduler } from "../../schedule/index.ts";
+import { createSyncController, type SyncController } from "../../sync/index.ts";
+import { type FollowedTenants, followTenants } from "../../tenancy/index.ts";
+import { openRemotes, type Remotes } from "../remotes.ts";
+import type { ClusterObjects } from "./cluster-objects.ts";
+import type { ClusterParts } from "./cluster-parts.ts";
+import { tenancySettings } from "./tenancy-settings.ts";
+
+export interface ControllerDeps {
+  readonly gateway: Gateway;
+  readonly objects: ClusterObjects;
+  readonly builder: Builder;
+}
+
+export interface ControllerRole {
+  readonly election: LeaderElection;
+  readonly platform: KubernetesPlatform;
+  readonly remotes: Remotes;
+  /** Of the present leadership, when it is this process's. */
+  readonly sync: () => SyncController | undefined;
+}
+
+const LEASE = "sless-controller";
+/** As the chart names it. */
+const GATEWAY_SERVICE = { name: "sless-gateway", port: "http" };
+/** A leader that lost its lease has so long before another may lead. */
+const STOP_MS = 4_000;
+
+/** What is made ready before this process leads, so that it can go on at once where another ended. */
+interface Standby extends ControllerDeps {
+  readonly parts: ClusterParts;
+  readonly platform: KubernetesPlatform;
+  readonly remotes: Remotes;
+  readonly routes: Routes | undefined;
+  readonly tenants: () => FollowedTenants;
+}
+
+/** Controllers, of which one process at a time runs those that must be single. Resolves once this one is a candidate. */
+export async function startControllerRole(parts: ClusterParts, deps: ControllerDeps): Promise<ControllerRole> {
+  const { client, closers, log, watching, settings } = parts;
+  const watch = watchSecrets(client, { clock: systemClock, log });
+  await watch.start(watching);
+  const remotes = await openRemotes({
+    folder: join(settings.data, "mirrors"),
+    settings,
+    secrets: kubernetesSecrets({ client, watch }),
+  });
+  const tenants = await followTenants({ client, settings: tenancySettings(settings), clock: systemClock, log });
+  closers.defer(() => tenants.stop(STOP_MS));
+  const platform = openKubernetesPlatform({
+    client,
+    clock: systemClock,
+    log,
+    settings: platformSettings(parts),
+    ensureNamespace: tenants.ensureDeployNamespace,
+  });
+  await platform.start(watching);
+  const routes = await openRoutes(parts);
+  const standby: Standby = { ...deps, parts, platform, remotes, routes, tenants: () => tenants };
+  let sync: SyncController | undefined;
+  const election = startLeaderElection({
+    store: kubernetesLease(parts.openClient("lease"), { namespace: settings.pod.namespace, name: LEASE }),
+    identity: `${settings.pod.name}_${randomUUID()}`,
+    clock: systemClock,
+    log,
+    onStartedLeading: (signal) =>
+      lead(standby, signal, (started) => {
+        sync = started;
+      }),
+    onStoppedLeading: (why) => {
+      sync = undefined;
+      log.info({ why }, "does not lead any more");
+    },
+    onNewLeader: (leader) => log.info({ leader }, "leads"),
+  });
+  closers.defer(() => election.stop());
+  return { election, platform, remotes, sync: () => sync };
+}
+
+function platformSettings({ settings }: ClusterParts) {
+  const { registry, tenant, pod } = settings;
+  const { runtimeClassName } = tenant;
+  return {
+    ...(registry?.secret === undefined
+      ? {}
+      : { registry: { host: registry.host, secret: { namespace: pod.namespace, name: registry.secret } } }),
+    ...(runtimeClassName === undefined ? {} : { runtimeClassName }),
+  };
+}
+
+async function openRoutes({ client, settings, log, watching }: ClusterParts): Promise<Routes | undefined> {
+  const { namespace } = settings.pod;
+  if (settings.externalUrl !== undefined || !settings.ingress) {
+    await removeIngressRoutes(client, namespace);
+    return undefined;
+  }
+  const { host, className, tlsSecret } = settings.ingress;
+  const routes = ingressRoutes({
+    client,
+    clock: systemClock,
+    log,
+    namespace,
+    className,
+    tlsSecret,
+    hostOf: (target) => callHost(target, host),
+    service: GATEWAY_SERVICE,
+  });
+  await routes.start(watching);
+  return routes;
+}
+
+/** Everything that one process alone may do, until the signal aborts. */
+async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncController) => void): Promise<void> {
+  const { parts, gateway, objects, builder, platform, remotes, routes } = standby;
+  const { informers, store, report, log, runtimes, metrics, addresses } = parts;
+  const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
+  const shared = { informers, store, report, log, runtimes, clock: systemClock, onRun };
+  const reconcilers = await startReconcilers({
+    ...shared,
+    builder,
+    platform,
+    urlOf: addresses.urlOf,
+    ...(routes ? { routes } : {}),
+  });
+  const sync = createSyncController({ ...shared, ...objects, openGit: remotes.open });
+  const scheduler = startScheduler({ ...shared, ...informers, invoke: gateway.invoke });
+  for (const { name, sizes } of [...reconcilers.controllers, scheduler.controller])
+    metrics.watchQueue(name, () => sizes().ready);
+  const onError = (error: unknown) => log.warn({ err: messageOf(error) }, "mirrors not removed");
+  const stopRemotes = remotes.watch({ repositories: informers.repositories, onHint: sync.hint, onError });
+  onSync(sync);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  stopRemotes();
+  await Promise.all([sync.stop(STOP_MS), reconcilers.stop(STOP_MS), scheduler.stop(STOP_MS)]);
+}

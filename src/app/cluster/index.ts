@@ -1,0 +1,1 @@
+export { type ClusterComposition, startCluster } from "./start-cluster.ts";

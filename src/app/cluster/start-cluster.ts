@@ -1,0 +1,89 @@
+import type { Builder } from "../../build/index.ts";
+import type { ClusterApp, ClusterOptions, Role } from "../../cli/index.ts";
+import type { ClusterSettings } from "../../config/index.ts";
+import { systemClock } from "../../controller/index.ts";
+import { SlessError } from "../../errors/index.ts";
+import { type Gateway, gatewayClient } from "../../gateway/index.ts";
+import { createHealthServer, openGuard, type ReadinessCheck, type SlessServer } from "../../server/index.ts";
+import { type Closers, createClosers } from "../closers.ts";
+import { repositoryUrlFault } from "../remotes.ts";
+import { openApiServer } from "./api-role.ts";
+import { type ClusterObjects, openClusterObjects } from "./cluster-objects.ts";
+import { type ClusterParts, openClusterParts } from "./cluster-parts.ts";
+import { type ControllerRole, startControllerRole } from "./controller-role.ts";
+import { startGatewayRole } from "./gateway-role.ts";
+import { missingBuilder } from "./missing-builder.ts";
+
+export interface ClusterComposition extends ClusterOptions {
+  /** Makes images; default: nobody does, and the status of what needs one says so. */
+  readonly openBuilder?: (parts: ClusterParts, objects: ClusterObjects) => Promise<Builder> | Builder;
+}
+
+/** Composition root of sless on a cluster: the roles of this process, over the Kubernetes adapters. */
+export async function startCluster(options: ClusterComposition): Promise<ClusterApp> {
+  const closers = createClosers();
+  try {
+    return await start(options, closers);
+  } catch (error) {
+    await closers.close().catch(() => {});
+    throw error;
+  }
+}
+
+async function start({ roles, settings, openBuilder }: ClusterComposition, closers: Closers): Promise<ClusterApp> {
+  const parts = await openClusterParts(roles, settings, closers);
+  const has = (role: Role) => roles.includes(role);
+  const objects = has("controller") || has("api") ? await openClusterObjects(settings, closers) : undefined;
+  const builder = objects && (openBuilder ? await openBuilder(parts, objects) : missingBuilder(systemClock));
+  const remote = has("gateway") ? undefined : closers.add(gatewayElsewhere(settings));
+  const own = has("gateway") ? await startGatewayRole(parts) : undefined;
+  const gateway = (own?.gateway ?? remote)!;
+  let controller: ControllerRole | undefined;
+  const server = await openServer({ parts, roles, gateway, objects, builder, controller: () => controller });
+  closers.defer(() => server.close());
+  const { url } = await server.listen({ host: settings.listenAddress, port: settings.port });
+  if (has("controller"))
+    controller = await startControllerRole(parts, { gateway, objects: objects!, builder: builder! });
+  parts.log.info({ roles: roles.join(","), url, internalUrl: own?.internalUrl }, "started");
+  return { url, internalUrl: own?.internalUrl, close: () => closers.close() };
+}
+
+interface ServerParts {
+  readonly parts: ClusterParts;
+  readonly roles: readonly Role[];
+  readonly gateway: Gateway;
+  readonly objects: ClusterObjects | undefined;
+  readonly builder: Builder | undefined;
+  readonly controller: () => ControllerRole | undefined;
+}
+
+/** A role that follows the API server goes on without it: that it is away makes none of them unready. */
+function openServer({
+  parts,
+  roles,
+  gateway,
+  objects,
+  builder,
+  controller,
+}: ServerParts): Promise<SlessServer> | SlessServer {
+  const { metrics, log, settings } = parts;
+  const readiness: Record<string, ReadinessCheck> = roles.includes("controller")
+    ? { controllers: () => (controller() ? undefined : "the controllers have not started yet") }
+    : {};
+  if (!roles.includes("api")) return createHealthServer({ gateway, guard: openGuard, metrics, readiness, log });
+  return openApiServer(parts, {
+    gateway,
+    objects: objects!,
+    builder: builder!,
+    readiness,
+    placeOf: (ref) => controller()?.sync()?.placeOf(ref),
+    repositoryUrlFault: repositoryUrlFault(settings.gitNetworks),
+  });
+}
+
+/** @throws SlessError `settings_invalid` without an address */
+function gatewayElsewhere({ gateway: { url, tokenFile } }: ClusterSettings): Gateway {
+  if (url !== undefined) return gatewayClient({ url, tokenFile, clock: systemClock });
+  const cause = "GATEWAY_URL is not set and this process is no gateway: name the gateway's internal port";
+  throw new SlessError("settings_invalid", { cause });
+}

@@ -1,0 +1,8 @@
+import type { ClusterSettings } from "../../config/index.ts";
+import type { TenancySettings } from "../../tenancy/index.ts";
+
+/** What the installation decides for all tenants. */
+export function tenancySettings({ pod, tenant }: ClusterSettings): TenancySettings {
+  const { quota, limits, egressDenied, egressAllowed } = tenant;
+  return { ownNamespace: pod.namespace, quota, limits, egressDenied, egressAllowed };
+}

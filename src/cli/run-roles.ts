@@ -1,0 +1,14 @@
+import { readClusterSettings } from "../config/index.ts";
+import type { Role } from "./cluster-app.ts";
+import type { VerbContext } from "./verb.ts";
+
+/** Does what the roles do until the process is told to end; what is under way ends first. */
+export async function runRoles(roles: readonly Role[], { io, deps }: VerbContext): Promise<number> {
+  const app = await deps.startCluster({ roles, settings: readClusterSettings(io.env) });
+  await new Promise<void>((resolve) => {
+    if (io.signal.aborted) resolve();
+    io.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await app.close();
+  return 0;
+}
