@@ -3,8 +3,10 @@ import { isColorAllowed, readSettings, type SettingFlags } from "../config/index
 import type { SlessClient } from "../server/client.ts";
 import { complete } from "./complete.ts";
 import { errorLines } from "./error-lines.ts";
+import { fetchContext } from "./fetch-context.ts";
 import { type Io, say } from "./io.ts";
 import { createProgram } from "./program.ts";
+import { pushImage } from "./push-image.ts";
 import { styleOf } from "./style.ts";
 import type { CliDeps, Verb } from "./verb.ts";
 import { VERBS } from "./verbs.ts";
@@ -20,7 +22,7 @@ const INTERRUPTED = 130;
  */
 export async function main(argv: readonly string[], io: Io, deps: CliDeps): Promise<number> {
   let code = 0;
-  const program = createProgram([...VERBS, complete], io, async (verb, args, options) => {
+  const program = createProgram([...VERBS, complete, pushImage, fetchContext], io, async (verb, args, options) => {
     code = await runVerb(verb, args, options, io, deps);
   });
   try {

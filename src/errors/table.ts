@@ -465,6 +465,26 @@ export const ERRORS = {
     happened: "Secret {secret} is of type {type}, which is not written here.",
     remedy: "Choose another name; what made this one keeps it.",
   },
+  image_push_failed: {
+    status: 502,
+    consequence: "retry",
+    happened: "The image cannot be pushed to {destination}: {cause}.",
+    remedy:
+      "Check that the registry answers and that its secret may write there (REGISTRY_HOST, REGISTRY_SECRET); it is tried again by itself.",
+  },
+  image_layout_invalid: {
+    status: 500,
+    consequence: "retry",
+    happened: "The image in {layout} cannot be read: {cause}.",
+    remedy: "Check that no command of the build writes into that folder; it is built again by itself.",
+  },
+  context_unavailable: {
+    status: 502,
+    consequence: "retry",
+    happened: "The files of the build cannot be fetched: {cause}.",
+    remedy:
+      "Check that pods reach the object store (S3_ENDPOINT); they are stored anew with the next try, which comes by itself.",
+  },
   runtime_unknown: {
     status: 422,
     consequence: "stalled",

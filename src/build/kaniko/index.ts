@@ -1,0 +1,2 @@
+export * from "./fetch-context.ts";
+export * from "./push-layout.ts";
