@@ -1,6 +1,5 @@
 export type { BuildSteps } from "./build-steps.ts";
 export type * from "./cluster-app.ts";
-export type { BuildSteps } from "./build-steps.ts";
 export * from "./embedded-app.ts";
 export type { Io } from "./io.ts";
 export { main } from "./main.ts";

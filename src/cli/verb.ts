@@ -4,7 +4,6 @@ import type { ClientOptions, Plural, SlessClient } from "../server/client.ts";
 import type { GitReader } from "../source/index.ts";
 import type { BuildSteps } from "./build-steps.ts";
 import type { StartCluster } from "./cluster-app.ts";
-import type { BuildSteps } from "./build-steps.ts";
 import type { StartEmbedded } from "./embedded-app.ts";
 import type { Io } from "./io.ts";
 import type { Style } from "./style.ts";
