@@ -1,4 +1,5 @@
 import { type ErrorCode, SlessError } from "../../errors/index.ts";
+import { lastLines } from "../../processes/index.ts";
 import type { WorkloadState } from "../platform.ts";
 import type { LivePod, Terminated } from "./live-objects.ts";
 
@@ -90,8 +91,11 @@ export function exitText({ exitCode, signal }: Terminated): string {
   return signal ? `signal ${signal}` : `exit code ${exitCode}`;
 }
 
-export function withTail(message: string, tail: string | undefined): string {
-  const text = tail?.trim() ?? "";
+/** With the last lines of what the kubelet left of a container's output. */
+export function withTail(message: string, output: string | undefined): string {
+  const last = lastLines();
+  for (const line of (output ?? "").split("\n")) last.push(Buffer.from(line));
+  const text = last.text();
   return text === "" ? message : `${message}\n${text}`;
 }
 

@@ -34,6 +34,8 @@ interface LoggedPod extends ApiObject {
 /** No more of one container's output is read at once. */
 const READ_MAX_BYTES = 5 * 1024 * 1024;
 const AGAIN_MS = 1_000;
+/** What a node answers in place of a log that it has removed. */
+const NO_LOG = /^(unable to retrieve container logs|failed to try resolving symlinks)/;
 
 /** Output of a workload's pods. It asks the API server itself, so a process needs no watches for it, only `pods` and `pods/log`. */
 export function kubernetesLogs(options: LogOptions): Pick<Platform, "logs"> {
@@ -111,9 +113,9 @@ async function* linesOf(
     for await (const chunk of chunks) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
-      for (const line of lines) yield toLine(metadata.name, line);
+      for (const line of lines) if (!NO_LOG.test(line)) yield toLine(metadata.name, line);
     }
-    if (rest !== "") yield toLine(metadata.name, rest);
+    if (rest !== "" && !NO_LOG.test(rest)) yield toLine(metadata.name, rest);
   } catch (error) {
     if (!isApiError(error, 400) && !isApiError(error, 404)) throw error;
   }

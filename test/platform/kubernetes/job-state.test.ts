@@ -83,8 +83,10 @@ it("a run that never began tells what its pod waited for", () => {
   expect(late.message).toBe("TimedOut: It did not end within 30 s.\nIts image i cannot be pulled.");
 });
 
-it("a message is never longer than 4,096 bytes", () => {
-  const { message } = ended(failed, pod(1, "x".repeat(9_000)));
-  expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4_096);
-  expect(message).toMatch(/truncated, 9035 bytes in all\)$/);
+it("a message is never longer than 4,096 bytes, nor a result", () => {
+  const result = ended(job("Complete"), pod(0, "x".repeat(9_000))).message;
+  expect(Buffer.byteLength(result)).toBeLessThanOrEqual(4_096);
+  expect(result).toMatch(/truncated, 9000 bytes in all\)$/);
+  const { message } = ended(failed, pod(1, "line\n".repeat(9_000)));
+  expect(message.split("\n")).toHaveLength(21);
 });

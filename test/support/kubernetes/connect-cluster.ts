@@ -25,7 +25,7 @@ const TOKEN_SECONDS = 3_600;
 export function connectCluster(address: ClusterAddress): TestCluster & { close(): Promise<void> } {
   const { url, ca, adminToken, userKey, folder } = address;
   const caFile = join(folder, "ca.crt");
-  const dispatcher = new Agent({ connect: { ca } });
+  const dispatcher = new Agent({ connect: { ca }, allowH2: false });
 
   async function ask(method: string, path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
     const { body, token = adminToken, contentType = contentTypeOf(method) } = options;
