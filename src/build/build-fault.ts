@@ -10,6 +10,11 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
   build_failed: "BuildFailed",
   build_timeout: "BuildTimedOut",
   storage_unavailable: "StorageUnavailable",
+  builder_missing: "BuilderMissing",
+  builder_failed: "BuilderFailed",
+  base_image_missing: "BaseImageMissing",
+  registry_unavailable: "RegistryUnavailable",
+  registry_denied: "RegistryDenied",
 };
 
 /** Why a build failed. It may be told to several workloads, each of which gets its own name in the message. */
@@ -19,8 +24,14 @@ export class BuildFault extends Error {
   /** What happened, without what to do about it: for the log of a build, which has no workload's name to tell. */
   readonly happened: string;
   readonly tail: string;
+  /** CamelCase for a condition. */
+  readonly reason: string;
 
-  constructor(code: ErrorCode, details: ErrorDetails, options: { tail?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    details: ErrorDetails,
+    options: { tail?: string; reason?: string | undefined; cause?: unknown } = {},
+  ) {
     const { message, happened } = new SlessError(code, details);
     super(message, { cause: options.cause });
     this.name = "BuildFault";
@@ -28,10 +39,7 @@ export class BuildFault extends Error {
     this.code = code;
     this.details = details;
     this.tail = options.tail ?? "";
-  }
-
-  get reason(): string {
-    return REASONS[this.code] ?? "InternalError";
+    this.reason = options.reason ?? REASONS[code] ?? "InternalError";
   }
 
   messageFor(name: string): string {

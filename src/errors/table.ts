@@ -393,6 +393,36 @@ export const ERRORS = {
     happened: "The build took longer than {seconds} s and was ended.",
     remedy: "Check that the registries of its dependencies answer.",
   },
+  builder_missing: {
+    status: 422,
+    consequence: "retry",
+    happened: "It needs a build, and no builder of images is set up here: {reason}.",
+    remedy: "Set BUILDER_IMAGE and start sless anew, or leave out what needs a build.",
+  },
+  builder_failed: {
+    status: 422,
+    consequence: "retry",
+    happened: "What builds its image failed: {cause}.",
+    remedy: "Read `sless logs --build {name}`; it is tried again by itself.",
+  },
+  base_image_missing: {
+    status: 422,
+    consequence: "retry",
+    happened: "The image {image}, on which functions of {runtime} run, is not there: {cause}.",
+    remedy: "Push it to its registry, or correct `baseImage` and `runImage` of the runtime.",
+  },
+  registry_unavailable: {
+    status: 502,
+    consequence: "retry",
+    happened: "The registry {host} does not do its part: {cause}.",
+    remedy: "Check that it is up and has space (REGISTRY_HOST); it is tried again by itself.",
+  },
+  registry_denied: {
+    status: 502,
+    consequence: "retry",
+    happened: "The registry {host} refuses: {cause}.",
+    remedy: "Check that REGISTRY_SECRET holds credentials that may pull and push there.",
+  },
   source_unavailable: {
     status: 502,
     consequence: "retry",

@@ -50,6 +50,8 @@ async function readRuntime(root: string, name: string, text: string): Promise<Ru
     name,
     language: file.language,
     baseImage: file.baseImage,
+    ...(file.runImage !== undefined && { runImage: file.runImage }),
+    ...(file.runFiles && { runFiles: file.runFiles }),
     interpreter: { ...file.interpreter, folders: file.interpreter.folders ?? [] },
     folder,
     digest: await digestOf(text, folder).catch((error: unknown) => {

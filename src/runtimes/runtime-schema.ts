@@ -12,6 +12,8 @@ export const RuntimeFileSchema = Type.Object(
   {
     language: Text,
     baseImage: Text,
+    runImage: Type.Optional(Text),
+    runFiles: Type.Optional(Type.Array(Type.String({ pattern: "^(/[A-Za-z0-9_.-]*[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$" }))),
     /** Folder of the server's files below `runtimes/`, relative to this file's folder (`../python`); default: this one. */
     server: Type.Optional(Text),
     interpreter: Type.Object(

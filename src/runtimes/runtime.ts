@@ -9,6 +9,10 @@ export interface Runtime {
   readonly language: string;
   /** Base image for clusters, `docker.io/library/python:3.11-slim`. */
   readonly baseImage: string;
+  /** Compiled languages on clusters: what the program runs on; without it, `baseImage`. */
+  readonly runImage?: string;
+  /** Files of `baseImage` that `runImage` is given too, absolute (`/etc/ssl/certs/ca-certificates.crt`). */
+  readonly runFiles?: readonly string[];
   readonly interpreter: InterpreterWanted;
   /** Folder with the runtime's own files (the server), absolute: the runtime's folder or the one its `server` names. */
   readonly folder: string;

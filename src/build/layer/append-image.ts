@@ -32,11 +32,18 @@ export interface BaseImage extends Pick<ImageReference, "host" | "repository"> {
   readonly digest: string;
 }
 
+export interface ImageTarget {
+  readonly client: RegistryClient;
+  readonly repository: string;
+  /** Written one after the other: an image with the last of them has them all. */
+  readonly tags: readonly string[];
+}
+
 export interface AppendRequest {
   readonly base: BaseImage;
   readonly layers: readonly Layer[];
   readonly settings: ImageSettings;
-  readonly target: { readonly client: RegistryClient; readonly repository: string; readonly tag: string };
+  readonly target: ImageTarget;
 }
 
 /**
@@ -53,14 +60,23 @@ export async function appendImage(request: AppendRequest): Promise<string> {
     throw new RegistryError(404, "MANIFEST_UNKNOWN", `${base.host}/${base.repository}@${base.digest} is gone`);
   if (!isIndex(stored)) {
     const image = await appendToManifest(stored, request);
-    return target.client.putManifest(target.repository, target.tag, image);
+    return putTags(target, image);
   }
   const index = parseJson<ImageIndex>(stored.bytes, `the index ${base.digest}`);
   const manifests: Descriptor[] = [];
   // One after the other: the layers of the platforms are the same and are sent once.
   for (const child of index.manifests.filter(isPlatform)) manifests.push(await appendToChild(child, request));
   const bytes = toJson({ schemaVersion: 2, mediaType: stored.mediaType, manifests });
-  return target.client.putManifest(target.repository, target.tag, { mediaType: stored.mediaType, bytes });
+  return putTags(target, { mediaType: stored.mediaType, bytes });
+}
+
+/** @returns digest of the manifest */
+export async function putTags(
+  { client, repository, tags }: ImageTarget,
+  manifest: Omit<StoredManifest, "digest">,
+): Promise<string> {
+  for (const tag of tags) await client.putManifest(repository, tag, manifest);
+  return digestOf(manifest.bytes);
 }
 
 /** Attestations and the like stand in an index as images of no platform. */
@@ -89,7 +105,7 @@ async function appendToManifest(
   const configBytes = toJson(configured(config, layers, settings));
   const configDigest = digestOf(configBytes);
   await Promise.all([
-    ...manifest.layers.map((layer) => bringLayer(layer, base, target)),
+    ...manifest.layers.map((layer) => bringBlob(layer, base, target)),
     ...layers.map((layer) => target.client.putBlob(target.repository, layer)),
     target.client.putBlob(target.repository, { digest: configDigest, bytes: configBytes }),
   ]);
@@ -115,7 +131,12 @@ async function readConfig({ digest }: Descriptor, { client, repository }: BaseIm
   return parseJson<ImageConfig>(bytes, `the configuration ${digest}`);
 }
 
-async function bringLayer({ digest }: Descriptor, base: BaseImage, target: AppendRequest["target"]): Promise<void> {
+/** Makes a blob of the base part of the target; within one registry nothing moves. */
+export async function bringBlob(
+  { digest }: Pick<Descriptor, "digest">,
+  base: Omit<BaseImage, "digest">,
+  target: Pick<ImageTarget, "client" | "repository">,
+): Promise<void> {
   if (base.host === target.client.host) {
     await target.client.mountBlob({ digest, from: base.repository, to: target.repository });
     return;

@@ -1,2 +1,3 @@
 export * from "./append-image.ts";
+export * from "./image-manifest.ts";
 export * from "./layer.ts";

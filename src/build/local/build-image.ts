@@ -84,7 +84,7 @@ async function linkDependencies(
     return undefined;
   }
   step("installing dependencies");
-  const installed = await installs.provide({ dependencies, source, runtime, interpreter }, log, signal);
+  const installed = await installs.provide({ dependencies, source, runtime, interpreter }, { log, signal, step });
   await log.append(Buffer.from(`sless: dependencies ${dependencies.key.slice(0, 12)} are installed\n`));
   await symlink(relative(images.folderOf(key), installed), join(draft, "deps"));
   const linked = runtime.linkDeps;

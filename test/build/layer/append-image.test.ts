@@ -66,7 +66,7 @@ describeWithServers("an image made by appending a layer", () => {
       base: { client, host: server.host, repository, digest },
       layers: [code],
       settings: SETTINGS,
-      target: { client, repository: target, tag: "v1" },
+      target: { client, repository: target, tags: ["v1"] },
     });
   async function imageAt(repository: string, reference: string) {
     const stored = (await client.manifest(repository, reference))!;
@@ -139,7 +139,7 @@ describeWithServers("an image made by appending a layer", () => {
         base: { client, host: server.host, repository: "base/far", digest: base.digest },
         layers: [code],
         settings: SETTINGS,
-        target: { client: target, repository: "sless-demo_far", tag: "v1" },
+        target: { client: target, repository: "sless-demo_far", tags: ["v1"] },
       });
       expect(await target.manifestDigest("sless-demo_far", "v1")).toBe(digest);
       expect(await target.hasBlob("sless-demo_far", base.layer.digest)).toBe(true);

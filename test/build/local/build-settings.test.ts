@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { buildSettings } from "../../../src/build/local/index.ts";
-import { redactUrls } from "../../../src/build/local/redact-urls.ts";
+import { redactUrls } from "../../../src/build/redact-urls.ts";
 
 it("passes on what reaches registries, and nothing else of the server's environment", () => {
   const wanted = {

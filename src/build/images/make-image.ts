@@ -1,0 +1,185 @@
+import { imageName } from "../../apis/index.ts";
+import type { Clock } from "../../controller/clock.ts";
+import type { LogFile } from "../../processes/index.ts";
+import type { RegistryClient } from "../../registry/index.ts";
+import type { ArchiveLimits } from "../../source/index.ts";
+import type { ObjectStore } from "../../storage/index.ts";
+import { BuildFault } from "../build-fault.ts";
+import type { BuildRequest } from "../builder.ts";
+import type { CommandSlots } from "../command-slots.ts";
+import { checkHandlerFile } from "../handler-file.ts";
+import {
+  appendImage,
+  type BaseImage,
+  type ImageTarget,
+  type Layer,
+  type LayerEntry,
+  makeLayer,
+} from "../layer/index.ts";
+import { type DependencyFile, IMAGE_PATHS, type ImagePlan, planImage } from "../plan/index.ts";
+import { pinned, type RuntimeBases } from "./base-images.ts";
+import { copyImage } from "./copy-image.ts";
+import { imageSettings } from "./image-settings.ts";
+import { contextFiles } from "./job-context.ts";
+import type { JobImages } from "./job-images.ts";
+import type { MadeImages } from "./made-images.ts";
+import { isGone } from "./registry-faults.ts";
+import { inLayer, type ServerLayers } from "./server-layers.ts";
+import { entriesBelow, readSource, type SourceFiles } from "./source-files.ts";
+
+export interface MakeDeps {
+  readonly objects: ObjectStore;
+  readonly registry: RegistryClient;
+  readonly prefix: string;
+  readonly platform: string;
+  readonly version: string;
+  readonly limits: ArchiveLimits;
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly servers: ServerLayers;
+  readonly jobImages: JobImages;
+  readonly made: MadeImages;
+  /** Sources are in memory while a slot is taken. */
+  readonly slots: CommandSlots;
+  /** Something of the registry is gone: what was known of it is looked for again. */
+  readonly forget: () => void;
+}
+
+export interface ImageWanted {
+  /** Of the image, the same for every workload. */
+  readonly key: string;
+  readonly request: BuildRequest;
+  readonly bases: RuntimeBases;
+  readonly tags: readonly string[];
+}
+
+export interface Making {
+  readonly log: LogFile;
+  readonly signal: AbortSignal;
+  /** Tells what is done now. */
+  readonly step: (name: string) => void;
+}
+
+export interface MadeImage {
+  readonly digest: string;
+  /** It was there, as the image of another workload. */
+  readonly reused: boolean;
+}
+
+/**
+ * Makes the image of a request and pushes it; its last tag is written last.
+ *
+ * @throws BuildFault, RegistryError, SlessError of the object store and the archive; the signal's reason
+ */
+export async function makeImage(wanted: ImageWanted, making: Making, deps: MakeDeps): Promise<MadeImage> {
+  try {
+    return await makeOnce(wanted, making, deps);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    deps.forget();
+    await say(making.log, "something is gone from the registry: everything is pushed once more");
+    return makeOnce(wanted, making, deps);
+  }
+}
+
+async function makeOnce(wanted: ImageWanted, making: Making, deps: MakeDeps): Promise<MadeImage> {
+  const { key, request } = wanted;
+  const { log, signal, step } = making;
+  const target = targetOf(wanted, deps);
+  step("reading the source");
+  const { plan, dependencies, reused } = await deps.slots.run(signal, async () => {
+    const source = await readSource(request, deps.objects, deps.limits);
+    await checkHandlerFile(request.entrypoint, request.runtime, source.has);
+    const elsewhere = deps.made.get(key);
+    if (elsewhere !== undefined) {
+      const from = { client: deps.registry, host: deps.registry.host, ...elsewhere };
+      return { ...planOf(wanted, source, deps), reused: await copyImage(from, target) };
+    }
+    return { ...planOf(wanted, source, deps), reused: undefined };
+  });
+  if (reused !== undefined) {
+    await say(log, `the same source was built before: ${request.workload.name} takes that image`);
+    return { digest: reused, reused: true };
+  }
+  await say(log, plan.reason);
+  const base = await baseOf({ wanted, plan, dependencies }, making, deps);
+  step(`putting the code on its image (${plan.reason})`);
+  const digest = await deps.slots.run(signal, () => append(wanted, plan, base, deps));
+  await say(log, `pushed ${deps.registry.host}/${target.repository}@${digest}`);
+  return { digest, reused: false };
+}
+
+function targetOf({ request, tags }: ImageWanted, { registry, prefix }: MakeDeps): ImageTarget {
+  return { client: registry, repository: prefix + imageName(request.workload), tags };
+}
+
+interface Planned {
+  readonly plan: ImagePlan;
+  readonly dependencies: readonly DependencyFile[];
+}
+
+function planOf({ request, bases }: ImageWanted, source: SourceFiles, { platform, addresses }: MakeDeps): Planned {
+  const dependencies = source.dependencies(request.runtime.dependencyFiles);
+  const runBase = bases.digests.run === undefined ? undefined : pinned(bases.run);
+  const input = { request, base: pinned(bases.base), runBase, platform, dependencies, hasFile: source.has, addresses };
+  return { plan: planImage(input), dependencies };
+}
+
+/** What the code goes on: the base image, or one that commands made. */
+async function baseOf(
+  { wanted, plan, dependencies }: Planned & { readonly wanted: ImageWanted },
+  { log, signal, step }: Making,
+  deps: MakeDeps,
+): Promise<BaseImage> {
+  const { request, bases } = wanted;
+  if (plan.kind === "append") return bases.base;
+  const { job, kind, reason } = plan;
+  const repository = `${deps.prefix}${kind === "deps" ? "sless-deps" : "sless-builds"}`;
+  const named = dependencies.map(({ name }) => name).join(", ");
+  const digest = await deps.jobImages.provide(
+    {
+      key: job.key,
+      workload: request.workload,
+      // All of the key: the repository is shared, and nobody shall be able to make a key that begins like another's.
+      target: { repository, tag: job.key },
+      dockerfile: job.dockerfile,
+      files: () => contextFiles(request, job.context, dependencies, deps),
+      reason,
+      fault: (cause, tail) =>
+        kind === "deps"
+          ? new BuildFault("dependencies_failed", { cause, file: named }, { tail })
+          : new BuildFault("build_failed", { cause }, { tail }),
+    },
+    { log, signal, step: (name) => step(`${name} (${reason})`) },
+  );
+  await say(
+    log,
+    kind === "deps" ? `dependencies ${job.key.slice(0, 12)} are installed` : `built ${job.key.slice(0, 12)}`,
+  );
+  return { client: deps.registry, host: deps.registry.host, repository, digest };
+}
+
+async function append(wanted: ImageWanted, plan: ImagePlan, base: BaseImage, deps: MakeDeps): Promise<string> {
+  const { request, bases } = wanted;
+  const { runtime } = request;
+  const layers: Layer[] = [await deps.servers.of(runtime)];
+  if (plan.kind !== "full" || plan.appendsSource) {
+    const { files } = await readSource(request, deps.objects, deps.limits);
+    const entries: LayerEntry[] = entriesBelow(inLayer(IMAGE_PATHS.source), files);
+    if (plan.kind === "deps" && runtime.linkDeps !== undefined) entries.push(linkTo(runtime.linkDeps));
+    layers.push(await makeLayer(entries));
+  }
+  const isProgram = plan.kind === "full" && plan.appendsSource;
+  const standsOn = isProgram ? bases.run : bases.base;
+  const name = isProgram ? (runtime.runImage ?? runtime.baseImage) : runtime.baseImage;
+  const settings = imageSettings(request, { name, digest: standsOn.digest }, deps.version);
+  return appendImage({ base, layers, settings, target: targetOf(wanted, deps) });
+}
+
+function linkTo(name: string): LayerEntry {
+  return { path: inLayer(`${IMAGE_PATHS.out}/${name}`), target: `deps/${name}` };
+}
+
+async function say(log: LogFile, text: string): Promise<void> {
+  await log.append(Buffer.from(`sless: ${text}\n`));
+}

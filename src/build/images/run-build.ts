@@ -1,0 +1,43 @@
+import { imageName } from "../../apis/index.ts";
+import type { Build } from "../builds-in-flight.ts";
+import { failureId } from "../handler-file.ts";
+import { type EnsureDeps, type FlightWanted, imageRefOf, originTagOf, tagOf } from "./ensure-image.ts";
+import { makeImage } from "./make-image.ts";
+import { toImageFault } from "./registry-faults.ts";
+
+/** Makes the image of one workload, and notes how that ended. An aborted build ended in no way. */
+export async function runBuild(
+  build: string,
+  { request, bases, wanted }: FlightWanted,
+  { stop: { signal } }: Build,
+  step: (name: string) => void,
+  deps: Omit<EnsureDeps, "builds">,
+): Promise<void> {
+  const { clock, failures, logs, made, prefix, registry, renewals } = deps;
+  const log = await logs.begin(build);
+  const startedMs = clock.monotonicMs();
+  try {
+    // The one that makes it known is written last.
+    const tags = [originTagOf(wanted.origin), tagOf(wanted.key)];
+    const { digest, reused } = await makeImage({ key: wanted.key, request, bases, tags }, { log, signal, step }, deps);
+    failures.forget(build);
+    made.add(wanted.key, { repository: prefix + imageName(request.workload), digest });
+    wanted.seenAtMs = clock.monotonicMs();
+    wanted.entrypoint = request.entrypoint;
+    wanted.built = {
+      phase: "built",
+      imageRef: imageRefOf(request.workload, digest, deps),
+      builtAt: clock.now(),
+      durationMs: Math.round(clock.monotonicMs() - startedMs),
+      reused,
+    };
+  } catch (error) {
+    if (!signal.aborted) {
+      const fault = toImageFault(error, registry.host);
+      failures.add(failureId(build, fault.code === "source_missing" ? request.entrypoint : undefined), fault);
+      await log.append(Buffer.from(`sless: ${fault.happened}\n`));
+    }
+  }
+  renewals.leave(request.workload);
+  await logs.end(build);
+}

@@ -1,0 +1,39 @@
+import { makeLayer } from "../../src/build/layer/index.ts";
+import { digestOf, MEDIA_TYPES, type RegistryClient } from "../../src/registry/index.ts";
+
+export interface BaseImageOptions {
+  /** Text of its one file, so that another text is another image. Default `base`. */
+  readonly content?: string;
+  readonly architecture?: string;
+}
+
+/** Pushes a small image that functions can stand on, and gives its digest. */
+export async function pushBaseImage(
+  client: RegistryClient,
+  repository: string,
+  tag: string,
+  { content = "base", architecture = "amd64" }: BaseImageOptions = {},
+): Promise<string> {
+  const layer = await makeLayer([{ path: "etc/base", content: new TextEncoder().encode(content) }]);
+  const config = json({
+    architecture,
+    os: "linux",
+    config: { Env: ["PATH=/usr/bin:/bin"], Cmd: ["sh"] },
+    rootfs: { type: "layers", diff_ids: [layer.diffId] },
+    history: [{ created_by: "base" }],
+  });
+  await client.putBlob(repository, layer);
+  await client.putBlob(repository, { digest: digestOf(config), bytes: config });
+  const mediaType = MEDIA_TYPES.ociManifest;
+  const bytes = json({
+    schemaVersion: 2,
+    mediaType,
+    config: { mediaType: MEDIA_TYPES.ociConfig, digest: digestOf(config), size: config.byteLength },
+    layers: [{ mediaType: MEDIA_TYPES.ociLayer, digest: layer.digest, size: layer.bytes.byteLength }],
+  });
+  return client.putManifest(repository, tag, { mediaType, bytes });
+}
+
+function json(value: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
