@@ -24,7 +24,7 @@ export interface ClusterSettings {
   readonly internalPort: number;
   /** File of the kubeconfig, or the pod's service account. `KUBECONFIG`, else in-cluster. */
   readonly kubeconfig: { readonly file: string } | "in-cluster";
-  /** Requests to the API server per second on the average and at once. `KUBE_API_QPS`, `KUBE_API_BURST`, default 200 and 400. */
+  /** Requests to the API server per second on the average and at once. `KUBE_API_QPS`, `KUBE_API_BURST`, default 500 and 1000. */
   readonly api: { readonly perSecond: number; readonly burst: number };
   /** Namespace in which sless itself runs, and the name of this pod. `POD_NAMESPACE`, default `sless`; `POD_NAME`. */
   readonly pod: { readonly namespace: string; readonly name: string };
@@ -114,8 +114,8 @@ export function readClusterSettings(env: Environment): ClusterSettings {
     internalPort: read("INTERNAL_PORT", undefined, parsePort, DEFAULT_INTERNAL_PORT),
     kubeconfig: kubeconfigOf(env, faults),
     api: Object.freeze({
-      perSecond: read("KUBE_API_QPS", undefined, parsePositive, 200),
-      burst: read("KUBE_API_BURST", undefined, parsePositive, 400),
+      perSecond: read("KUBE_API_QPS", undefined, parsePositive, 500),
+      burst: read("KUBE_API_BURST", undefined, parsePositive, 1_000),
     }),
     pod: Object.freeze({ namespace: text("POD_NAMESPACE") ?? "sless", name: text("POD_NAME") ?? "sless" }),
     externalUrl: read<string | undefined>("EXTERNAL_URL", undefined, parseEndpoint, undefined),

@@ -52,7 +52,10 @@ export function createServer(deps: ServerDeps): SlessServer {
 
 /** The server of a process without a REST API: health and metrics, and calls of functions, which go to the gateway. */
 export function createHealthServer(deps: HealthDeps): SlessServer {
-  return openServer(deps, (app) => healthRoutes(app, deps));
+  return openServer(deps, (app) => {
+    guardRoutes(app, deps);
+    healthRoutes(app, deps);
+  });
 }
 
 function openServer(deps: HealthDeps, addRoutes: (app: FastifyInstance, closing: AbortSignal) => void): SlessServer {

@@ -74,7 +74,10 @@ export interface ServerDeps {
 }
 
 /** What a server needs that answers for its health, and passes calls on. */
-export type HealthDeps = Pick<ServerDeps, "gateway" | "guard" | "metrics" | "readiness" | "log" | "closeTimeoutMs">;
+export type HealthDeps = Pick<
+  ServerDeps,
+  "gateway" | "guard" | "authorize" | "metrics" | "readiness" | "log" | "closeTimeoutMs"
+>;
 
 /** What routes see: the dependencies, and when the server begins to close. */
 export interface RouteDeps extends ServerDeps {

@@ -10,7 +10,7 @@ describe("the settings of a process on a cluster", () => {
       port: 9090,
       internalPort: 9091,
       kubeconfig: "in-cluster",
-      api: { perSecond: 200, burst: 400 },
+      api: { perSecond: 500, burst: 1_000 },
       pod: { namespace: "sless", name: "sless" },
       externalUrl: undefined,
       ingress: undefined,

@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 import { createServer } from "../../src/server/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { bodyOf, httpServer } from "../support/http-server.ts";
-import { memoryStore } from "../support/memory-store.ts";
 import { rawExchange } from "../support/raw-exchange.ts";
 import { liveService, type ServerFixture, serverFixture } from "./server-fixture.ts";
 

@@ -26,9 +26,11 @@ export interface ClusterParts {
   readonly metrics: Metrics;
   readonly client: KubernetesClient;
   /** Another client with a rate limit of its own: what it sends waits behind nothing. */
-  readonly openClient: (name: string) => KubernetesClient;
+  readonly openClient: (name: string, limit?: { perSecond: number; burst: number }) => KubernetesClient;
   /** Reads objects from memory, never behind this process's own writes. */
   readonly store: ResourceStore;
+  /** The same for what follows from objects: its requests wait while those of syncs and people are under way. */
+  readonly yieldingStore: ResourceStore;
   readonly informers: ObjectInformers;
   readonly events: KubernetesEvents;
   readonly report: Reporter;
@@ -57,8 +59,8 @@ export async function openClusterParts(
     ingress: settings.ingress && { host: settings.ingress.host, isTls: settings.ingress.tlsSecret !== undefined },
     nearbyUrl: `http://sless-gateway.${settings.pod.namespace}.svc`,
   });
-  const openClient = (name: string) =>
-    closers.add(openKubernetesClient({ from: settings.kubeconfig, ...settings.api, userAgent: `sless/${name}` }));
+  const openClient: ClusterParts["openClient"] = (name, limit = settings.api) =>
+    closers.add(openKubernetesClient({ from: settings.kubeconfig, ...limit, userAgent: `sless/${name}` }));
   const client = openClient(roles.join("+"));
   const direct = openKubernetesStore({ client });
   const kinds = [...new Set(roles.flatMap((role) => FOLLOWED[role]))];
@@ -79,7 +81,9 @@ export async function openClusterParts(
   };
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
   await informers.start(watching.signal);
-  const store = kinds.length === 0 ? direct : cachedStore(direct, followedOf(informers, kinds));
+  const followed = followedOf(informers, kinds);
+  const store = kinds.length === 0 ? direct : cachedStore(direct, followed);
+  const yieldingStore = cachedStore(openKubernetesStore({ client: client.yielding }), followed);
   return {
     settings,
     closers,
@@ -88,6 +92,7 @@ export async function openClusterParts(
     client,
     openClient,
     store,
+    yieldingStore,
     informers,
     events,
     report,

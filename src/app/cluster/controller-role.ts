@@ -60,7 +60,7 @@ export async function startControllerRole(parts: ClusterParts, deps: ControllerD
   const tenants = await followTenants({ client, settings: tenancySettings(settings), clock: systemClock, log });
   closers.defer(() => tenants.stop(STOP_MS));
   const platform = openKubernetesPlatform({
-    client,
+    client: client.yielding,
     clock: systemClock,
     log,
     settings: platformSettings(parts),
@@ -124,11 +124,12 @@ async function openRoutes({ client, settings, log, watching }: ClusterParts): Pr
 /** Everything that one process alone may do, until the signal aborts. */
 async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncController) => void): Promise<void> {
   const { parts, gateway, objects, builder, platform, remotes, routes } = standby;
-  const { informers, store, report, log, runtimes, metrics, addresses } = parts;
+  const { informers, store, yieldingStore, report, log, runtimes, metrics, addresses } = parts;
   const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
   const shared = { informers, store, report, log, runtimes, clock: systemClock, onRun };
   const reconcilers = await startReconcilers({
     ...shared,
+    store: yieldingStore,
     builder,
     platform,
     urlOf: addresses.urlOf,

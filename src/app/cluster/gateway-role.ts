@@ -31,7 +31,7 @@ export async function startGatewayRole(parts: ClusterParts, replicas?: GatewayPl
   });
   metrics.watch("sless_gateway_calls_in_flight", "Calls of functions that have not ended", gateway.inFlight);
   const { authenticate } = kubernetesAuthority({
-    client: parts.openClient("gateway-auth"),
+    client: parts.openClient("gateway-auth", { perSecond: 50, burst: 200 }),
     clock: systemClock,
     audiences: [GATEWAY_AUDIENCE],
     staleMs: STALE_MS,

@@ -1,3 +1,5 @@
+import { requestAuth } from "../../auth/index.ts";
+import { kubernetesAuthority } from "../../auth/kubernetes/index.ts";
 import type { Builder } from "../../build/index.ts";
 import type { ClusterApp, ClusterOptions, Role } from "../../cli/index.ts";
 import type { ClusterSettings } from "../../config/index.ts";
@@ -48,6 +50,9 @@ async function start({ roles, settings, openBuilder }: ClusterComposition, close
   return { url, internalUrl: own?.internalUrl, close: () => closers.close() };
 }
 
+/** A flood of tokens shall not use up what everything else needs of the API server. */
+const AUTH_LIMIT = { perSecond: 50, burst: 200 };
+
 interface ServerParts {
   readonly parts: ClusterParts;
   readonly roles: readonly Role[];
@@ -70,8 +75,13 @@ function openServer({
   const readiness: Record<string, ReadinessCheck> = roles.includes("controller")
     ? { controllers: () => (controller() ? undefined : "the controllers have not started yet") }
     : {};
-  if (!roles.includes("api")) return createHealthServer({ gateway, guard: openGuard, metrics, readiness, log });
+  const client = parts.openClient("auth", AUTH_LIMIT);
+  const auth = requestAuth(kubernetesAuthority({ client, clock: systemClock, log }));
+  const { authorize } = auth;
+  if (!roles.includes("api"))
+    return createHealthServer({ gateway, guard: openGuard, authorize, metrics, readiness, log });
   return openApiServer(parts, {
+    auth,
     gateway,
     objects: objects!,
     builder: builder!,
