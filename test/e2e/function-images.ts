@@ -62,7 +62,7 @@ async function append(
       env: {},
       labels: {},
     },
-    target: { client: registry, repository: target, tag: sourceDigest },
+    target: { client: registry, repository: target, tags: [sourceDigest] },
   });
 }
 

@@ -53,7 +53,7 @@ export async function addTestRoot(cluster: E2eCluster, { repository, digest }: B
       env: {},
       labels: {},
     },
-    target: { client: registry, repository: "sless-e2e", tag: layer.diffId.slice(7, 23) },
+    target: { client: registry, repository: "sless-e2e", tags: [layer.diffId.slice(7, 23)] },
   });
   return imageAt(cluster, "sless-e2e", pushed);
 }
@@ -85,7 +85,7 @@ async function nodeImage(cluster: E2eCluster): Promise<string> {
       base: { host: mirror, client, repository: "library/node", digest },
       layers: [await makeLayer(await nodeFiles())],
       settings: { entrypoint: ["node"], workingDir: "/", user: "", env: { NODE_VERSION: version }, labels: {} },
-      target: { client: cluster.registry, repository, tag },
+      target: { client: cluster.registry, repository, tags: [tag] },
     });
     return imageAt(cluster, repository, pushed).reference;
   } finally {

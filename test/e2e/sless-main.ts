@@ -1,12 +1,13 @@
 // What runs in the tests' pods: sless as it is, but for the Builder, which waits for images that the tests push.
 import { startCluster } from "../../src/app/cluster/index.ts";
-import { ROLES } from "../../src/cli/index.ts";
+import type { Role } from "../../src/cli/index.ts";
 import { readClusterSettings } from "../../src/config/index.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import { registryClient } from "../../src/registry/index.ts";
 import { registryBuilder } from "../support/registry-builder.ts";
 
-const [wanted] = process.argv.slice(2);
+const ROLES: readonly Role[] = ["controller", "api", "gateway"];
+const wanted = process.argv[2];
 const app = await startCluster({
   roles: ROLES.filter((role) => wanted === "serve" || wanted === role),
   settings: readClusterSettings(process.env),

@@ -9,5 +9,6 @@ export default defineConfig({
     fileParallelism: false,
     sequence: { concurrent: false },
     bail: 1,
+    reporters: ["verbose"],
   },
 });
