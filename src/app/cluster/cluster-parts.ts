@@ -5,7 +5,7 @@ import type { Role } from "../../cli/index.ts";
 import type { ClusterSettings } from "../../config/index.ts";
 import { cachedStore, systemClock } from "../../controller/index.ts";
 import { type CallAddresses, callAddresses } from "../../gateway/index.ts";
-import { type KubernetesClient, openKubernetesClient } from "../../kubernetes/index.ts";
+import { openKubernetesClient } from "../../kubernetes/index.ts";
 import { createKubernetesEvents, type KubernetesEvents } from "../../kubernetes-events/index.ts";
 import { createObjectInformers, type ObjectInformers } from "../../reconcilers/index.ts";
 import type { ProgressEvent, Reporter } from "../../report/index.ts";
@@ -18,15 +18,17 @@ import { createLogger } from "../logger.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
+type OpenedClient = ReturnType<typeof openKubernetesClient>;
+
 /** What every role on a cluster is made of. */
 export interface ClusterParts {
   readonly settings: ClusterSettings;
   readonly closers: Closers;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly client: KubernetesClient;
+  readonly client: OpenedClient;
   /** Another client with a rate limit of its own: what it sends waits behind nothing. */
-  readonly openClient: (name: string, limit?: { perSecond: number; burst: number }) => KubernetesClient;
+  readonly openClient: (name: string, limit?: { perSecond: number; burst: number }) => OpenedClient;
   /** Reads objects from memory, never behind this process's own writes. */
   readonly store: ResourceStore;
   /** The same for what follows from objects: its requests wait while those of syncs and people are under way. */
