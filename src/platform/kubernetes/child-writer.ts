@@ -80,8 +80,21 @@ function pathOf({ kind, metadata }: Manifest): string {
   return apiPath(API_RESOURCES[kind], metadata);
 }
 
+/** Kubernetes writes the status of a child that was just edited at about the same time. */
+const TAKE_TRIES = 5;
+
 /** Makes sless the manager of what others added, so that the apply that follows removes it. */
 async function takeForeignFields(client: KubernetesClient, path: string): Promise<void> {
+  for (let left = TAKE_TRIES; ; left -= 1) {
+    try {
+      return await takeOnce(client, path);
+    } catch (error) {
+      if (left === 1 || !isApiError(error, 409)) throw error;
+    }
+  }
+}
+
+async function takeOnce(client: KubernetesClient, path: string): Promise<void> {
   const { metadata } = await client.request<ApiObject & { metadata: { managedFields?: ManagedFields[] } }>({
     method: "GET",
     path,
