@@ -5,7 +5,7 @@ import type { Role } from "../../cli/index.ts";
 import type { ClusterSettings } from "../../config/index.ts";
 import { cachedStore, systemClock } from "../../controller/index.ts";
 import { type CallAddresses, callAddresses } from "../../gateway/index.ts";
-import { openKubernetesClient } from "../../kubernetes/index.ts";
+import { type OpenedClient, openKubernetesClient } from "../../kubernetes/index.ts";
 import { createKubernetesEvents, type KubernetesEvents } from "../../kubernetes-events/index.ts";
 import { createObjectInformers, type ObjectInformers } from "../../reconcilers/index.ts";
 import type { ProgressEvent, Reporter } from "../../report/index.ts";
@@ -17,8 +17,6 @@ import type { Closers } from "../closers.ts";
 import { createLogger } from "../logger.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-
-type OpenedClient = ReturnType<typeof openKubernetesClient>;
 
 /** What every role on a cluster is made of. */
 export interface ClusterParts {
