@@ -31,6 +31,8 @@ export interface WorkloadDeps {
   triggersOf(key: ObjectKey): readonly ObjectOf<"Trigger">[];
   /** Address of a workload at `/fn/`. */
   urlOf(ref: ObjectRef): string;
+  /** What has no replicas is built and laid out all the same, so that it starts at once. Default false. */
+  readonly prepareStopped?: boolean;
 }
 
 type Workload = ObjectOf<"Function"> | ObjectOf<"Service">;
@@ -83,7 +85,10 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
   if (fault || sourceDigest === undefined || !runtime) {
     return { ...seen, build: undefined, platform: await deps.platform.state(ref) };
   }
-  if (replicas === 0) return { ...seen, build: undefined, platform: await stop(ref, object, deps) };
+  if (replicas === 0 && !deps.prepareStopped) {
+    await deps.builder.cancel(ref);
+    return { ...seen, build: undefined, platform: await stop(ref, object, deps) };
+  }
   const build = await deps.builder.ensure({
     workload: ref,
     runtime,
@@ -91,13 +96,15 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
     sourceDigest,
     sourceKey: object.spec.s3Key ?? "",
   });
-  if (build.phase !== "built") return { ...seen, build, platform: await deps.platform.state(ref) };
+  if (build.phase !== "built") {
+    const platform = replicas === 0 ? await stop(ref, object, deps) : await deps.platform.state(ref);
+    return { ...seen, build, platform };
+  }
   return { ...seen, build, platform: await start(ref, object, { build, sourceDigest, replicas, run }) };
 }
 
 /** Ends what runs of it and keeps its log; what never ran needs no word to the platform. */
 async function stop(ref: WorkloadRef, object: Workload, deps: WorkloadDeps): Promise<WorkloadState | undefined> {
-  await deps.builder.cancel(ref);
   const state = await deps.platform.state(ref);
   const { imageRef = "", sourceDigest = "" } = object.status ?? {};
   return state && deps.platform.apply(workloadSpec(ref, object, { imageRef, sourceDigest }), 0);

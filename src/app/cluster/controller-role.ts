@@ -133,6 +133,7 @@ async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncCo
     builder,
     platform,
     urlOf: addresses.urlOf,
+    prepareStopped: true,
     ...(routes ? { routes } : {}),
   });
   const sync = createSyncController({ ...shared, ...objects, openGit: remotes.open });

@@ -100,6 +100,25 @@ describeOnOwnControlPlane("sless on a cluster", {}, (controlPlane) => {
     expect((await deployment(namespace, "two")).metadata.generation).toBe(generations[1]);
   });
 
+  it("a function without replicas is laid out, so that it starts with one write", async () => {
+    const { namespace, push } = await follow(pythonFunction("idle", "1", { replicas: 0 }));
+    const { status } = await ready(namespace, "idle");
+    expect(status.conditions.find((one: { type: string }) => one.type === "Serving").reason).toBe("ScaledToZero");
+    const laidOut = await eventually(
+      "a Deployment is there",
+      () => deployment(namespace, "idle"),
+      ({ spec }) => spec,
+    );
+    expect(laidOut.spec.replicas).toBe(0);
+    expect(builder.built).toHaveLength(new Set(builder.built).size);
+    await push(pythonFunction("idle", "1", { replicas: 1 }));
+    await eventually(
+      "it runs",
+      () => deployment(namespace, "idle"),
+      ({ status: live }) => live?.readyReplicas === 1,
+    );
+  });
+
   it("what leaves the repository goes with all that was made for it, and the namespaces stay", async () => {
     const { namespace, push } = await follow({ ...pythonFunction("gone", "1"), ...pythonFunction("stays", "2") });
     await Promise.all([ready(namespace, "gone"), ready(namespace, "stays")]);
