@@ -1,6 +1,7 @@
-import { type Kind, type ObjectOf, refOf, refText } from "../apis/index.ts";
+import { type Kind, type ObjectOf, type ObjectRef, refOf, refText } from "../apis/index.ts";
 import { isSlessError } from "../errors/index.ts";
 import { type Action, appliedIntent } from "../plan/index.ts";
+import type { ProgressEvent } from "../report/index.ts";
 import { eachLimited } from "./each-limited.ts";
 import { keyIn } from "./fetch-revision.ts";
 import { isOfOneObject } from "./note-failure.ts";
@@ -46,7 +47,9 @@ async function applyOne(action: Applied, run: Run, deps: SyncDeps): Promise<void
   const { desired } = action;
   const ref = refOf(desired.intent);
   try {
-    run.applied.push(await write(action, run, deps));
+    const applied = await write(action, run, deps);
+    run.applied.push(applied);
+    if (run.memory.corrections.written(applied, deps.clock.monotonicMs())) deps.report(fightOver(ref));
     if (action.kind !== "update") run.owned += 1;
   } catch (error) {
     if (isSlessError(error, "invalid_request")) {
@@ -56,6 +59,12 @@ async function applyOne(action: Applied, run: Run, deps: SyncDeps): Promise<void
       run.failures.push({ doing: "apply", ref, error });
     } else throw error;
   }
+}
+
+function fightOver(object: ObjectRef): ProgressEvent {
+  const message =
+    "Somebody changes or deletes it again and again, against its repository. It is put back after growing pauses; stop one of the writers, or leave the field out of the manifest.";
+  return { step: "failed", object, reason: "WritersConflict", message };
 }
 
 async function write(action: Applied, run: Run, deps: SyncDeps): Promise<ObjectOf<Kind>> {

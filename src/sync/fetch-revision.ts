@@ -18,8 +18,12 @@ export async function fetchRevision(run: Run, deps: SyncDeps): Promise<Outcome> 
   const { report, clock } = deps;
   const started = clock.monotonicMs();
   try {
-    run.resolved = recentAnswer(run, clock) ?? (await withinTimeout(ask(run, deps), repository, clock));
+    run.resolved =
+      recentAnswer(run, clock) ??
+      (await rememberedAnswer(run, deps)) ??
+      (await withinTimeout(ask(run, deps), repository, clock));
   } catch (error) {
+    memory.isFetchFailing = true;
     // The reader may hold on to a repository that was moved away or replaced: the next run opens it anew.
     await closeOpened(memory);
     throw error;
@@ -37,6 +41,7 @@ async function ask(run: Run, deps: SyncDeps): Promise<Resolved> {
   const ref = { ...repository.spec.ref };
   memory.isHinted = false;
   const resolved = await opened.git.resolve(ref);
+  memory.isFetchFailing = false;
   if (opened.git.asksServer) memory.answer = { opened, ref, resolved, atMs: deps.clock.monotonicMs() };
   return resolved;
 }
@@ -50,6 +55,20 @@ function recentAnswer(run: Run, clock: TimerClock): Resolved | undefined {
   if (!settled || isHinted || isAskedFor(run) || !isDeepStrictEqual(answer.ref, { ...ref })) return undefined;
   const goodMs = Math.min(ANSWER_GOOD_MS, intervalMs(repository) / 2);
   return clock.monotonicMs() - answer.atMs < goodMs ? answer.resolved : undefined;
+}
+
+/** For a run that only puts back what somebody changed: what the server said last, also when it does not answer now. */
+async function rememberedAnswer(run: Run, deps: SyncDeps): Promise<Resolved | undefined> {
+  const { memory, repository } = run;
+  const { answer, isDrifted, isHinted } = memory;
+  memory.isDrifted = false;
+  const { ref = {} } = repository.spec;
+  if (!isDrifted || !answer || isHinted || isAskedFor(run)) return undefined;
+  if (answer.opened.source !== sourceOf(repository.spec) || !isDeepStrictEqual(answer.ref, { ...ref }))
+    return undefined;
+  await openGit(run, deps);
+  run.isFromMemory = true;
+  return answer.resolved;
 }
 
 export function keyIn({ metadata }: ObjectOf<"Repository">) {

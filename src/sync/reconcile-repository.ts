@@ -61,6 +61,9 @@ export async function reconcileRepository(
 async function conclude(run: Run, outcome: Outcome, deps: SyncDeps): Promise<Next> {
   const { repository, memory } = run;
   const verdict = outcome.kind === "unchanged" ? memory.settled!.verdict : verdictOf(run, outcome);
+  // That a server does not answer stays told while objects are put back.
+  if (run.isFromMemory && memory.isFetchFailing && outcome.kind === "ok" && verdict.consequence === "done")
+    return nextAfter(verdict, repository);
   const now = timeText(deps.clock.now());
   const written = await writeStatus(deps.store, repository, (previous) => statusAfter(previous, run, outcome, now));
   if (outcome.kind !== "unchanged") {

@@ -22,6 +22,8 @@ export interface Run {
   readonly signal: AbortSignal;
   live?: LiveObjects;
   resolved?: Resolved;
+  /** No server was asked for it. */
+  isFromMemory?: boolean;
   /** The folders were read, so the revision counts as attempted from here on. */
   attempted?: boolean;
   desired?: DesiredState;

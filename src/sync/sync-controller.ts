@@ -73,11 +73,16 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
     if (type === "DELETED" || !before || isAskedFor(repository, before)) enqueue(repository);
   });
   const approvals = afterQuiet(clock, APPROVAL_QUIET_MS, (key) => controller.enqueue(key));
+  const putBack = ({ metadata }: ObjectOf<"Repository">, object: AnyObject) => {
+    memory.drift(metadata);
+    const pauseMs = memory.corrections(metadata)?.pauseMs(object, clock.monotonicMs()) ?? 0;
+    controller.enqueueAfter(keyOf(metadata), pauseMs);
+  };
   const stopObjects = onContentChange(informers, (object, before, isGone) => {
     const wake =
       !isGone && isApprovalAlone(object, before)
         ? (repository: ObjectOf<"Repository">) => approvals.touch(keyOf(repository))
-        : enqueue;
+        : (repository: ObjectOf<"Repository">) => putBack(repository, object);
     for (const repository of concernedBy(object, before, isGone, informers)) {
       // A name that became free may be waited for.
       if (isGone) wake(repository);

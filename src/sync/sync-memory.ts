@@ -2,6 +2,7 @@ import { keyOf, type ObjectKey, type ObjectRef } from "../apis/index.ts";
 import type { DesiredReader, KnownObjects } from "../desired/index.ts";
 import { createPlanner, type DesiredState, type Planner } from "../plan/index.ts";
 import type { GitReader, RefRequest, Resolved } from "../source/index.ts";
+import { type Corrections, createCorrections } from "./corrections.ts";
 import type { LiveObjects } from "./live-reads.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -44,6 +45,11 @@ export interface RepositoryMemory {
   answer?: ServerAnswer;
   /** Somebody said that there is something new: what a server said before does not count. */
   isHinted?: boolean;
+  /** Somebody changed an object: to put it back, what the server said last is enough, however long ago. */
+  isDrifted?: boolean;
+  /** The server did not answer the last time. */
+  isFetchFailing?: boolean;
+  readonly corrections: Corrections;
   readonly planner: Planner;
   /** Of the last revision that was read. */
   desired?: DesiredState;
@@ -73,6 +79,10 @@ export interface SyncMemory {
   of(key: ObjectKey, uid: string): RepositoryMemory;
   /** The next run of that repository asks its server, however short ago the last one did. */
   hint(key: ObjectKey): void;
+  /** The next run may do with what the server said last. */
+  drift(key: ObjectKey): void;
+  /** Of a repository that a run of this process knows. */
+  corrections(key: ObjectKey): Corrections | undefined;
   /** Where an object's manifest stands in the revision that was read last; undefined when it is in none. */
   placeOf(ref: ObjectRef): ManifestPlace | undefined;
   /** Closes what is open; the next run begins anew. */
@@ -93,7 +103,13 @@ export function createSyncMemory(): SyncMemory {
     of(key, uid) {
       const known = memories.get(keyOf(key));
       if (known?.uid === uid) return known;
-      const memory: RepositoryMemory = { uid, planner: createPlanner(), opened: known?.opened, settled: undefined };
+      const memory: RepositoryMemory = {
+        uid,
+        planner: createPlanner(),
+        corrections: createCorrections(),
+        opened: known?.opened,
+        settled: undefined,
+      };
       memories.set(keyOf(key), memory);
       return memory;
     },
@@ -101,6 +117,11 @@ export function createSyncMemory(): SyncMemory {
       const known = memories.get(keyOf(key));
       if (known) known.isHinted = true;
     },
+    drift(key) {
+      const known = memories.get(keyOf(key));
+      if (known) known.isDrifted = true;
+    },
+    corrections: (key) => memories.get(keyOf(key))?.corrections,
     placeOf({ kind, namespace, name }) {
       for (const { desired } of memories.values()) {
         const found = desired?.objects.find(

@@ -7,6 +7,7 @@ import type { JobState } from "../../src/platform/index.ts";
 import { functionJobStatus, type JobObservation } from "../../src/reconcilers/function-job-status.ts";
 import { triggerStatus } from "../../src/reconcilers/trigger.ts";
 import { type WorkloadObservation, workloadStatus } from "../../src/reconcilers/workload-status.ts";
+import { createCorrections } from "../../src/sync/corrections.ts";
 import { type Outcome, startRun } from "../../src/sync/run.ts";
 import { statusAfter, suspendedStatus } from "../../src/sync/status-after.ts";
 import { type KStatus, kstatus } from "../support/kstatus.ts";
@@ -107,7 +108,13 @@ describe("kstatus understands a Repository", () => {
   ];
   it.each(cases)("%s", (_, outcome, expected) => {
     const repository = object("Repository", { url: "u" });
-    const memory = { uid: "u", planner: createPlanner(), opened: undefined, settled: undefined };
+    const memory = {
+      uid: "u",
+      planner: createPlanner(),
+      corrections: createCorrections(),
+      opened: undefined,
+      settled: undefined,
+    };
     const run = startRun({ repository, startedAt: at, memory, signal: new AbortController().signal });
     const status = statusAfter(undefined, run, outcome, NOW);
     expect(verdict({ ...repository, status })).toBe(expected);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AnyObject, Diagnostic, ObjectOf, RepositoryStatus } from "../../src/apis/index.ts";
 import { type ErrorCode, SlessError } from "../../src/errors/index.ts";
 import { type Action, createPlanner } from "../../src/plan/index.ts";
+import { createCorrections } from "../../src/sync/corrections.ts";
 import { nextAfter } from "../../src/sync/next-after.ts";
 import { type Outcome, type Reason, type Run, startRun } from "../../src/sync/run.ts";
 import { statusAfter, suspendedStatus } from "../../src/sync/status-after.ts";
@@ -32,7 +33,13 @@ function repository(
 }
 
 function run(changes: Partial<Run> = {}): Run {
-  const memory = { uid: "uid", planner: createPlanner(), opened: undefined, settled: undefined };
+  const memory = {
+    uid: "uid",
+    planner: createPlanner(),
+    corrections: createCorrections(),
+    opened: undefined,
+    settled: undefined,
+  };
   const base = startRun({
     repository: repository(),
     startedAt: new Date(NOW),
