@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { type Kind, type ObjectOf, refOf } from "../../apis/index.ts";
 import { accountOf, type RequestAuth } from "../../auth/index.ts";
 import type { Builder } from "../../build/index.ts";
-import { systemClock } from "../../controller/index.ts";
 import type { Gateway } from "../../gateway/index.ts";
 import { kubernetesSecrets } from "../../kubernetes-secrets/index.ts";
 import { kubernetesLogs } from "../../platform/kubernetes/index.ts";
@@ -31,7 +30,7 @@ const CALLS_STOP_MS = 10_000;
 
 /** The REST API: RBAC decides on every route of it, with the caller's own rights. */
 export async function openApiServer(parts: ClusterParts, deps: ApiDeps): Promise<SlessServer> {
-  const { settings, client, log, store, events, report, metrics, runtimes } = parts;
+  const { settings, client, clock, log, store, events, report, metrics, runtimes } = parts;
   return createServer({
     ...deps,
     ...deps.objects,
@@ -44,13 +43,13 @@ export async function openApiServer(parts: ClusterParts, deps: ApiDeps): Promise
     uploads: await openUploadFolder(join(settings.data, "uploads")),
     namespaces: namespacesOf(parts),
     secrets: kubernetesSecrets({ client }),
-    platform: kubernetesLogs({ client, clock: systemClock, log }),
+    platform: kubernetesLogs({ client, clock, log }),
     whoami: deps.auth.whoami,
     authorize: deps.auth.authorize,
     approveDeletions: (repository, deletions) =>
       approveDeletions(store, refOf(repository), deletions.map(toHeld(repository))),
     guard: openGuard,
-    clock: systemClock,
+    clock,
     closeTimeoutMs: CALLS_STOP_MS,
   });
 }

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { KIND_NAMES, type Kind } from "../../apis/index.ts";
 import type { Role } from "../../cli/index.ts";
 import type { ClusterSettings } from "../../config/index.ts";
-import { cachedStore, systemClock } from "../../controller/index.ts";
+import { cachedStore, type TimerClock } from "../../controller/index.ts";
 import { type CallAddresses, callAddresses } from "../../gateway/index.ts";
 import { type OpenedClient, openKubernetesClient } from "../../kubernetes/index.ts";
 import { createKubernetesEvents, type KubernetesEvents } from "../../kubernetes-events/index.ts";
@@ -24,6 +24,7 @@ export interface ClusterParts {
   readonly closers: Closers;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly clock: TimerClock;
   readonly client: OpenedClient;
   /** Another client with a rate limit of its own: what it sends waits behind nothing. */
   readonly openClient: (name: string, limit?: { perSecond: number; burst: number }) => OpenedClient;
@@ -49,8 +50,7 @@ const FOLLOWED: Record<Role, readonly Kind[]> = {
 /** Opens what the roles share and follows the objects that they read; resolves once those are in memory. */
 export async function openClusterParts(
   roles: readonly Role[],
-  settings: ClusterSettings,
-  closers: Closers,
+  { settings, clock, closers }: Pick<ClusterParts, "settings" | "clock" | "closers">,
 ): Promise<ClusterParts> {
   const log = createLogger(settings.log);
   const metrics = createMetrics();
@@ -69,7 +69,7 @@ export async function openClusterParts(
   closers.defer(() => watching.abort());
   const events = createKubernetesEvents({
     client,
-    clock: systemClock,
+    clock,
     log,
     instance: settings.pod.name,
     uidOf: ({ kind, namespace, name }) => uidIn(informers, kind, { namespace, name }),
@@ -89,6 +89,7 @@ export async function openClusterParts(
     closers,
     log,
     metrics,
+    clock,
     client,
     openClient,
     store,

@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Builder } from "../../build/index.ts";
-import { type LeaderElection, type ReconcileRun, startLeaderElection, systemClock } from "../../controller/index.ts";
+import {
+  type LeaderElection,
+  type LeaseTimes,
+  type ReconcileRun,
+  startLeaderElection,
+} from "../../controller/index.ts";
 import { messageOf } from "../../errors/index.ts";
 import { callHost, type Gateway } from "../../gateway/index.ts";
 import { kubernetesLease } from "../../kubernetes/index.ts";
@@ -22,6 +27,8 @@ export interface ControllerDeps {
   readonly gateway: Gateway;
   readonly objects: ClusterObjects;
   readonly builder: Builder;
+  /** Of the election; default as of `LeaseTimes`. */
+  readonly leaseTimes?: LeaseTimes | undefined;
 }
 
 export interface ControllerRole {
@@ -49,19 +56,19 @@ interface Standby extends ControllerDeps {
 
 /** Controllers, of which one process at a time runs those that must be single. Resolves once this one is a candidate. */
 export async function startControllerRole(parts: ClusterParts, deps: ControllerDeps): Promise<ControllerRole> {
-  const { client, closers, log, watching, settings } = parts;
-  const watch = watchSecrets(client, { clock: systemClock, log });
+  const { client, clock, closers, log, watching, settings } = parts;
+  const watch = watchSecrets(client, { clock, log });
   await watch.start(watching);
   const remotes = await openRemotes({
     folder: join(settings.data, "mirrors"),
     settings,
     secrets: kubernetesSecrets({ client, watch }),
   });
-  const tenants = await followTenants({ client, settings: tenancySettings(settings), clock: systemClock, log });
+  const tenants = await followTenants({ client, settings: tenancySettings(settings), clock, log });
   closers.defer(() => tenants.stop(STOP_MS));
   const platform = openKubernetesPlatform({
     client: client.yielding,
-    clock: systemClock,
+    clock,
     log,
     settings: platformSettings(parts),
     ensureNamespace: tenants.ensureDeployNamespace,
@@ -73,8 +80,9 @@ export async function startControllerRole(parts: ClusterParts, deps: ControllerD
   const election = startLeaderElection({
     store: kubernetesLease(parts.openClient("lease"), { namespace: settings.pod.namespace, name: LEASE }),
     identity: `${settings.pod.name}_${randomUUID()}`,
-    clock: systemClock,
+    clock,
     log,
+    ...(deps.leaseTimes ? { times: deps.leaseTimes } : {}),
     onStartedLeading: (signal) =>
       lead(standby, signal, (started) => {
         sync = started;
@@ -100,7 +108,7 @@ function platformSettings({ settings }: ClusterParts) {
   };
 }
 
-async function openRoutes({ client, settings, log, watching }: ClusterParts): Promise<Routes | undefined> {
+async function openRoutes({ client, clock, settings, log, watching }: ClusterParts): Promise<Routes | undefined> {
   const { namespace } = settings.pod;
   if (settings.externalUrl !== undefined || !settings.ingress) {
     await removeIngressRoutes(client, namespace);
@@ -109,7 +117,7 @@ async function openRoutes({ client, settings, log, watching }: ClusterParts): Pr
   const { host, className, tlsSecret } = settings.ingress;
   const routes = ingressRoutes({
     client,
-    clock: systemClock,
+    clock,
     log,
     namespace,
     className,
@@ -124,9 +132,9 @@ async function openRoutes({ client, settings, log, watching }: ClusterParts): Pr
 /** Everything that one process alone may do, until the signal aborts. */
 async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncController) => void): Promise<void> {
   const { parts, gateway, objects, builder, platform, remotes, routes } = standby;
-  const { informers, store, yieldingStore, report, log, runtimes, metrics, addresses } = parts;
+  const { informers, store, yieldingStore, report, clock, log, runtimes, metrics, addresses } = parts;
   const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
-  const shared = { informers, store, report, log, runtimes, clock: systemClock, onRun };
+  const shared = { informers, store, report, log, runtimes, clock, onRun };
   const reconcilers = await startReconcilers({
     ...shared,
     store: yieldingStore,

@@ -1,5 +1,4 @@
 import { kubernetesAuthority } from "../../auth/kubernetes/index.ts";
-import { systemClock } from "../../controller/index.ts";
 import { createEndpointTable, createGateway, createInternalServer, type Gateway } from "../../gateway/index.ts";
 import type { Platform } from "../../platform/index.ts";
 import { kubernetesReplicas } from "../../platform/kubernetes/index.ts";
@@ -19,11 +18,11 @@ export interface GatewayRole {
 
 /** Serves functions from memory: tables that follow the API server, and go on without it. */
 export async function startGatewayRole(parts: ClusterParts, replicas?: GatewayPlatform): Promise<GatewayRole> {
-  const { settings, closers, log, metrics, informers, addresses } = parts;
+  const { settings, closers, clock, log, metrics, informers, addresses } = parts;
   const gateway = createGateway({
     endpoints: createEndpointTable(informers),
     platform: replicas ?? (await followReplicas(parts)),
-    clock: systemClock,
+    clock,
     log,
     onCall: metrics.onCall,
     ingressHost: addresses.ingressHost,
@@ -32,7 +31,7 @@ export async function startGatewayRole(parts: ClusterParts, replicas?: GatewayPl
   metrics.watch("sless_gateway_calls_in_flight", "Calls of functions that have not ended", gateway.inFlight);
   const { authenticate } = kubernetesAuthority({
     client: parts.openClient("gateway-auth", { perSecond: 50, burst: 200 }),
-    clock: systemClock,
+    clock,
     audiences: [GATEWAY_AUDIENCE],
     staleMs: STALE_MS,
     log,
@@ -45,8 +44,8 @@ export async function startGatewayRole(parts: ClusterParts, replicas?: GatewayPl
 
 type GatewayPlatform = Pick<Platform, "acquire" | "onChange">;
 
-async function followReplicas({ client, log, watching }: ClusterParts): Promise<GatewayPlatform> {
-  const replicas = kubernetesReplicas({ client, clock: systemClock, log });
+async function followReplicas({ client, clock, log, watching }: ClusterParts): Promise<GatewayPlatform> {
+  const replicas = kubernetesReplicas({ client, clock, log });
   await replicas.start(watching);
   return replicas;
 }

@@ -2,8 +2,7 @@ import { requestAuth } from "../../auth/index.ts";
 import { kubernetesAuthority } from "../../auth/kubernetes/index.ts";
 import type { Builder } from "../../build/index.ts";
 import type { ClusterApp, ClusterOptions, Role } from "../../cli/index.ts";
-import type { ClusterSettings } from "../../config/index.ts";
-import { systemClock } from "../../controller/index.ts";
+import { type LeaseTimes, systemClock, type TimerClock } from "../../controller/index.ts";
 import { SlessError } from "../../errors/index.ts";
 import { type Gateway, gatewayClient } from "../../gateway/index.ts";
 import { createHealthServer, openGuard, type ReadinessCheck, type SlessServer } from "../../server/index.ts";
@@ -19,6 +18,10 @@ import { missingBuilder } from "./missing-builder.ts";
 export interface ClusterComposition extends ClusterOptions {
   /** Makes images; default: nobody does, and the status of what needs one says so. */
   readonly openBuilder?: (parts: ClusterParts, objects: ClusterObjects) => Promise<Builder> | Builder;
+  /** Default: the system's. */
+  readonly clock?: TimerClock;
+  /** How long a lead that is not renewed lasts; the same for all replicas. Default as of `LeaseTimes`. */
+  readonly leaseTimes?: LeaseTimes;
 }
 
 /** Composition root of sless on a cluster: the roles of this process, over the Kubernetes adapters. */
@@ -32,12 +35,13 @@ export async function startCluster(options: ClusterComposition): Promise<Cluster
   }
 }
 
-async function start({ roles, settings, openBuilder }: ClusterComposition, closers: Closers): Promise<ClusterApp> {
-  const parts = await openClusterParts(roles, settings, closers);
+async function start(options: ClusterComposition, closers: Closers): Promise<ClusterApp> {
+  const { roles, settings, openBuilder, clock = systemClock, leaseTimes } = options;
+  const parts = await openClusterParts(roles, { settings, clock, closers });
   const has = (role: Role) => roles.includes(role);
   const objects = has("controller") || has("api") ? await openClusterObjects(settings, closers) : undefined;
-  const builder = objects && (openBuilder ? await openBuilder(parts, objects) : missingBuilder(systemClock));
-  const remote = has("gateway") ? undefined : closers.add(gatewayElsewhere(settings));
+  const builder = objects && (openBuilder ? await openBuilder(parts, objects) : missingBuilder(clock));
+  const remote = has("gateway") ? undefined : closers.add(gatewayElsewhere(parts));
   const own = has("gateway") ? await startGatewayRole(parts) : undefined;
   const gateway = (own?.gateway ?? remote)!;
   let controller: ControllerRole | undefined;
@@ -45,7 +49,7 @@ async function start({ roles, settings, openBuilder }: ClusterComposition, close
   closers.defer(() => server.close());
   const { url } = await server.listen({ host: settings.listenAddress, port: settings.port });
   if (has("controller"))
-    controller = await startControllerRole(parts, { gateway, objects: objects!, builder: builder! });
+    controller = await startControllerRole(parts, { gateway, objects: objects!, builder: builder!, leaseTimes });
   parts.log.info({ roles: roles.join(","), url, internalUrl: own?.internalUrl }, "started");
   return { url, internalUrl: own?.internalUrl, close: () => closers.close() };
 }
@@ -71,12 +75,12 @@ function openServer({
   builder,
   controller,
 }: ServerParts): Promise<SlessServer> | SlessServer {
-  const { metrics, log, settings } = parts;
+  const { metrics, clock, log, settings } = parts;
   const readiness: Record<string, ReadinessCheck> = roles.includes("controller")
     ? { controllers: () => (controller() ? undefined : "the controllers have not started yet") }
     : {};
   const client = parts.openClient("auth", AUTH_LIMIT);
-  const auth = requestAuth(kubernetesAuthority({ client, clock: systemClock, log }));
+  const auth = requestAuth(kubernetesAuthority({ client, clock, log }));
   const { authorize } = auth;
   if (!roles.includes("api"))
     return createHealthServer({ gateway, guard: openGuard, authorize, metrics, readiness, log });
@@ -92,8 +96,9 @@ function openServer({
 }
 
 /** @throws SlessError `settings_invalid` without an address */
-function gatewayElsewhere({ gateway: { url, tokenFile } }: ClusterSettings): Gateway {
-  if (url !== undefined) return gatewayClient({ url, tokenFile, clock: systemClock });
+function gatewayElsewhere({ settings, clock }: ClusterParts): Gateway {
+  const { url, tokenFile } = settings.gateway;
+  if (url !== undefined) return gatewayClient({ url, tokenFile, clock });
   const cause = "GATEWAY_URL is not set and this process is no gateway: name the gateway's internal port";
   throw new SlessError("settings_invalid", { cause });
 }
