@@ -8,6 +8,8 @@ export interface RequestCounts {
   readonly appliedMs: number;
   /** From the start of the first spec apply to the end of the last. */
   readonly applyingMs: number;
+  /** From the order to the end of the last write of a Deployment; 0 without one. */
+  readonly deployedMs: number;
 }
 
 export interface Done extends RequestCounts {

@@ -14,17 +14,24 @@ export function requestLog() {
       noted = [];
     },
     since(startMs: number): RequestCounts {
-      const applies = noted.filter((request) => kindOf(request) === "apply functions");
-      const ends = applies.map(({ endMs }) => endMs);
-      const starts = applies.map(({ endMs, durationMs }) => endMs - durationMs);
-      const lastMs = ends.length === 0 ? startMs : Math.max(...ends);
+      const applies = timesOf(noted, "apply functions");
+      const deployments = timesOf(noted, "apply deployments");
       return {
         counts: countBy(noted.map(kindOf)),
-        appliedMs: lastMs - startMs,
-        applyingMs: ends.length === 0 ? 0 : lastMs - Math.min(...starts),
+        appliedMs: applies === undefined ? 0 : applies.endMs - startMs,
+        applyingMs: applies === undefined ? 0 : applies.endMs - applies.startMs,
+        deployedMs: deployments === undefined ? 0 : deployments.endMs - startMs,
       };
     },
   };
+}
+
+/** From the start of the first request of a kind to the end of the last. */
+function timesOf(noted: readonly Noted[], kind: string): { startMs: number; endMs: number } | undefined {
+  const those = noted.filter((request) => kindOf(request) === kind);
+  if (those.length === 0) return undefined;
+  const starts = those.map(({ endMs, durationMs }) => endMs - durationMs);
+  return { startMs: Math.min(...starts), endMs: Math.max(...those.map(({ endMs }) => endMs)) };
 }
 
 /** `apply functions`, `PUT functions/status`; failures by their status too. */

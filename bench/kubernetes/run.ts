@@ -67,7 +67,7 @@ async function loopOnce(bodies: string): Promise<number> {
 }
 
 async function syncOnce(folder: string, round: number, count: number): Promise<SyncRound> {
-  await using plane = await startControlPlane({ controllers: false });
+  await using plane = await startControlPlane();
   const own = join(folder, `round-${round}`);
   await mkdir(own);
   return await measureSync(plane, own, count);

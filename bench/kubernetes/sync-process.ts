@@ -1,13 +1,12 @@
 /**
- * The sync and the reconcilers of one controller in a process of their own, over a real API server; told what to do by
- * the benchmark. Builds and pods have no part in it: every function has 0 replicas.
+ * The sync, the reconcilers and the platform of one controller in a process of their own, over a real API server; told
+ * what to do by the benchmark. Images are there at once, and no pod runs: every function has 0 replicas.
  * Usage: sync-process.ts <kubeconfig> <repository> <namespace> <folder>
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { boundHeapGrowth } from "../../src/app/heap-growth.ts";
 import { openLocalReader } from "../../src/app/open-git-reader.ts";
-import type { Builder } from "../../src/build/index.ts";
 import { cachedStore, systemClock } from "../../src/controller/index.ts";
 import {
   type ApiRequest,
@@ -15,13 +14,15 @@ import {
   openKubernetesClient,
   PATCH_TYPES,
 } from "../../src/kubernetes/index.ts";
-import type { Platform } from "../../src/platform/index.ts";
+import { openKubernetesPlatform } from "../../src/platform/kubernetes/index.ts";
 import { createObjectInformers, startReconcilers } from "../../src/reconcilers/index.ts";
 import { openKubernetesStore } from "../../src/resources/kubernetes/index.ts";
 import { loadRuntimes } from "../../src/runtimes/index.ts";
 import { findGit } from "../../src/source/index.ts";
 import { openFilesystemStore } from "../../src/storage/filesystem/index.ts";
 import { createSyncController } from "../../src/sync/index.ts";
+import { followTenants } from "../../src/tenancy/index.ts";
+import { instantBuilder } from "../../test/support/instant-builder.ts";
 import type { Done, Order } from "./orders.ts";
 import { requestLog } from "./request-log.ts";
 
@@ -52,11 +53,25 @@ const memory = {
 };
 const runtimes = await loadRuntimes(join(import.meta.dirname, "../../runtimes"));
 const common = { informers, runtimes, clock: systemClock, log: quiet, report: () => {} };
+const tenants = await followTenants({
+  client,
+  settings: { ownNamespace: "sless" },
+  clock: systemClock,
+  log: quiet,
+});
+const platform = openKubernetesPlatform({
+  client: client.yielding,
+  clock: systemClock,
+  log: quiet,
+  ensureNamespace: tenants.ensureDeployNamespace,
+});
+await platform.start(watching.signal);
 const reconcilers = await startReconcilers({
   ...common,
   store: cachedStore(yielding, memory),
-  builder: noBuilder(),
-  platform: noPlatform(),
+  builder: instantBuilder(),
+  platform,
+  prepareStopped: true,
   urlOf: ({ name }) => `http://localhost/fn/${namespace}/${name}`,
 });
 const git = await findGit(process.env.PATH);
@@ -107,18 +122,4 @@ function recording(plain: KubernetesClient): KubernetesClient {
       return plain.request<T>(request);
     },
   };
-}
-
-function noBuilder(): Builder {
-  const never = () => Promise.reject(new Error("nothing is built for 0 replicas"));
-  return { ensure: never, cancel: async () => {}, onChange: () => () => {}, logs: never } as unknown as Builder;
-}
-
-function noPlatform(): Platform {
-  return {
-    state: async () => undefined,
-    list: async () => [],
-    remove: async () => {},
-    onChange: () => () => {},
-  } as unknown as Platform;
 }

@@ -30,7 +30,7 @@ it("a log counts by kind and times the applies from the first to the last", () =
   const log = requestLog();
   log.note(sent({}));
   log.clear();
-  expect(log.since(performance.now())).toEqual({ counts: {}, appliedMs: 0, applyingMs: 0 });
+  expect(log.since(performance.now())).toEqual({ counts: {}, appliedMs: 0, applyingMs: 0, deployedMs: 0 });
   log.note(sent(kinds["apply functions"]!));
   log.note(sent(kinds["apply functions"]!));
   const { counts, applyingMs } = log.since(performance.now());
@@ -43,6 +43,7 @@ const done = (counts: Record<string, number>, applyingMs = 0): Done => ({
   counts,
   applyingMs,
   appliedMs: 100,
+  deployedMs: 150,
   syncedMs: 200,
 });
 const round = (applyingMs: number, requests: number) => ({
