@@ -61,7 +61,7 @@ it("targets are met by the median of the ratios and by every count", () => {
     syncFigures(rounds, 1_000).flatMap(({ name, target }) => (target?.met === false ? [name] : []));
   expect(met([round(1_200, 1), round(5_000, 1), round(1_100, 1)])).toEqual([]);
   expect(met([round(1_400, 1), round(1_100, 2), round(1_400, 1)])).toEqual([
-    "1000 spec applies, statuses beside them",
+    "1000 spec applies, statuses and Deployments beside them",
     "requests of a revision that changes nothing",
   ]);
 });
