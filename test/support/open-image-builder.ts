@@ -47,7 +47,7 @@ export async function openImageBuilder(
   const processes = await openProcessSupervisor({ folder: join(folder, `processes-${randomUUID()}`) });
   const direct = registryClient({ host, plainHttp: true, clock: systemClock });
   if (!before) await pushBaseImage(direct, `${prefix}base`, "1");
-  const jobs = processImageJobs({ folder, registry: direct, processes });
+  const jobs = processImageJobs({ folder, registry: direct, processes, clock: options.clock ?? systemClock });
   const objects = options.objects ?? before?.objects ?? memoryObjectStore();
   const counter = join(folder, "install-count");
   const notices: string[] = [];

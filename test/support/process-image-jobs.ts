@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import type { ImageJobRequest, ImageJobState, ImageJobs } from "../../src/build/index.ts";
 import { appendImage, type LayerEntry, makeLayer } from "../../src/build/layer/index.ts";
 import { runCommand } from "../../src/build/local/run-command.ts";
-import { systemClock } from "../../src/controller/clock.ts";
+import type { Clock } from "../../src/controller/clock.ts";
 import { type LogFile, logFile, type ProcessSupervisor } from "../../src/processes/index.ts";
 import { parseImageReference, type RegistryClient } from "../../src/registry/index.ts";
 
@@ -22,6 +22,7 @@ export interface ProcessImageJobsOptions {
   readonly folder: string;
   readonly registry: RegistryClient;
   readonly processes: ProcessSupervisor;
+  readonly clock: Clock;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface ProcessImageJobsOptions {
  * ones below a folder. What is there in the end becomes a layer. It is no boundary, and knows no more of Dockerfiles than
  * what sless writes.
  */
-export function processImageJobs({ folder, registry, processes }: ProcessImageJobsOptions): ProcessImageJobs {
+export function processImageJobs({ folder, registry, processes, clock }: ProcessImageJobsOptions): ProcessImageJobs {
   const jobs = new Map<string, Job>();
   const begun: string[] = [];
   const listeners = new Set<(key: string) => void>();
@@ -37,7 +38,7 @@ export function processImageJobs({ folder, registry, processes }: ProcessImageJo
   function begin(request: ImageJobRequest): Job {
     const { key } = request;
     const log = logFile(join(folder, `${key}-${begun.length}.log`), { maxBytes: 1 << 20, whenFull: "stop" });
-    const startedAt = new Date();
+    const startedAt = clock.now();
     const job: Job = { state: { phase: "building", startedAt, step: "starting" }, log, stop: new AbortController() };
     begun.push(key);
     const tell = (state: ImageJobState) => {
@@ -45,14 +46,14 @@ export function processImageJobs({ folder, registry, processes }: ProcessImageJo
       for (const listener of listeners) listener(key);
     };
     const step = (name: string) => tell({ phase: "building", startedAt, step: name });
-    void buildDockerfile(request, { folder, registry, processes, log, signal: job.stop.signal, step }).then(
+    void buildDockerfile(request, { folder, registry, processes, clock, log, signal: job.stop.signal, step }).then(
       async (state) => {
         await log.finish();
         tell(state);
       },
       async (error: unknown) => {
         await log.finish();
-        tell(failed("builder", String(error), ""));
+        tell(failed("builder", String(error), "", clock));
       },
     );
     return job;
@@ -87,8 +88,8 @@ function isStale(state: ImageJobState, before: Date | undefined): boolean {
   return (state.phase === "built" ? state.builtAt : state.failedAt) < before;
 }
 
-function failed(by: "command" | "builder", message: string, tail: string): ImageJobState {
-  return { phase: "failed", by, reason: "JobFailed", message, tail, failedAt: new Date() };
+function failed(by: "command" | "builder", message: string, tail: string, clock: Clock): ImageJobState {
+  return { phase: "failed", by, reason: "JobFailed", message, tail, failedAt: clock.now() };
 }
 
 interface BuildContext extends ProcessImageJobsOptions {
@@ -122,7 +123,7 @@ async function buildDockerfile(request: ImageJobRequest, context: BuildContext):
       }
     }
     const digest = await push(stage!, request, context.registry);
-    return { phase: "built", digest, builtAt: systemClock.now() };
+    return { phase: "built", digest, builtAt: context.clock.now() };
   } finally {
     await rm(work, { recursive: true, force: true });
   }
@@ -167,7 +168,7 @@ async function run(command: string[], stage: Stage, context: Instructed): Promis
   const deps = { processes: context.processes, deadlineMs: 300_000 };
   const cwd = join(stage.root, stage.workdir);
   const end = await runCommand({ command: here, cwd, env, runtime }, context.log, deps, context.signal);
-  return end.ok ? undefined : failed("command", end.cause, end.tail);
+  return end.ok ? undefined : failed("command", end.cause, end.tail, context.clock);
 }
 
 async function push({ from, root }: Stage, { target }: ImageJobRequest, registry: RegistryClient): Promise<string> {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import { SlessError } from "../../errors/index.ts";
-import { parseImageReference, type RegistryClient } from "../../registry/index.ts";
+import type { RegistryClient } from "../../registry/index.ts";
 import type { ArchiveLimits } from "../../source/index.ts";
 import type { ObjectStore } from "../../storage/index.ts";
 import { buildFailures } from "../build-failures.ts";
@@ -96,9 +96,11 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
       return ensureImage(request, deps);
     },
     async has(imageRef) {
-      const { host, repository, digest } = parseImageReference(imageRef);
-      if (host !== registry.host || digest === undefined) return false;
-      return (await registry.manifestDigest(repository, digest)) !== undefined;
+      const at = `${registry.host}/`;
+      const [repository, digest, ...rest] = imageRef.slice(at.length).split("@");
+      if (!imageRef.startsWith(at) || rest.length > 0 || !repository || !/^sha256:[0-9a-f]{64}$/.test(digest ?? ""))
+        return false;
+      return (await registry.manifestDigest(repository, digest!)) !== undefined;
     },
     async cancel(workload) {
       const before = wanted.get(workload);

@@ -92,17 +92,21 @@ interface Following extends RunContext {
 
 /** What a job made before may have been removed from the registry, and what failed long ago may be tried again. */
 async function lastingDigest(wanted: JobImageWanted, context: Following, deps: JobDeps): Promise<string> {
-  const { registry, clock } = deps;
+  const { registry } = deps;
   const first = await untilEnd(wanted, undefined, context, deps);
-  const isOver =
-    first.phase === "failed" && first.failedAt.getTime() + retryDelayMs(1, "build_failed") <= clock.now().getTime();
-  if (first.phase === "failed" && !isOver) throw faultOf(first, wanted);
+  if (first.phase === "failed" && !isOver(first, deps)) throw faultOf(first, wanted);
   if (first.phase === "built" && (await isThere(first.digest, wanted, registry))) return first.digest;
-  const second = await untilEnd(wanted, clock.now(), context, deps);
+  // By the clock that told when it ended.
+  const endedAt = first.phase === "built" ? first.builtAt : first.failedAt;
+  const second = await untilEnd(wanted, new Date(endedAt.getTime() + 1), context, deps);
   if (second.phase === "failed") throw faultOf(second, wanted);
   if (await isThere(second.digest, wanted, registry)) return second.digest;
   const { repository } = wanted.target;
   throw new RegistryError(404, "MANIFEST_UNKNOWN", `${repository}@${second.digest} was built and is not there`);
+}
+
+function isOver({ failedAt }: Failed, { clock }: JobDeps): boolean {
+  return failedAt.getTime() + retryDelayMs(1, "build_failed") <= clock.now().getTime();
 }
 
 async function isThere(digest: string, { target }: JobImageWanted, registry: RegistryClient): Promise<boolean> {
@@ -110,6 +114,7 @@ async function isThere(digest: string, { target }: JobImageWanted, registry: Reg
 }
 
 type Ended = Exclude<ImageJobState, { phase: "building" }>;
+type Failed = Extract<ImageJobState, { phase: "failed" }>;
 
 async function untilEnd(
   wanted: JobImageWanted,
@@ -118,7 +123,8 @@ async function untilEnd(
   { changes, clock }: JobDeps,
 ): Promise<Ended> {
   const { key, workload, target, dockerfile, files } = wanted;
-  const request = { key, workload, target, dockerfile, files, ...(retryBefore && { retryBefore }) };
+  const request = { key, workload, target, dockerfile, files };
+  let again = retryBefore && { retryBefore };
   const output = new AbortController();
   let copied: Promise<void> | undefined;
   try {
@@ -126,7 +132,9 @@ async function untilEnd(
       signal.throwIfAborted();
       const changed = changes.next(key, clock, signal);
       try {
-        const state = await jobs.ensure(request);
+        const state = await jobs.ensure({ ...request, ...again });
+        // What it began must not be begun anew, however coarse the clock is that tells when it ends.
+        again = undefined;
         copied ??= copyLogs(key, jobs, log, output.signal);
         if (state.phase !== "building") {
           await Promise.race([copied, changed.promise]);
@@ -143,7 +151,7 @@ async function untilEnd(
   }
 }
 
-function faultOf(state: Extract<ImageJobState, { phase: "failed" }>, { fault }: JobImageWanted): BuildFault {
+function faultOf(state: Failed, { fault }: JobImageWanted): BuildFault {
   const { by, message, tail, reason } = state;
   return by === "command"
     ? fault(message, tail)

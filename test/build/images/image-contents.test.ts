@@ -1,0 +1,174 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { findProgram } from "../../../src/processes/index.ts";
+import { packArchive } from "../../../src/source/index.ts";
+import { requestOf, untilBuilt } from "../../contract/builder.ts";
+import { readImage } from "../../support/image-files.ts";
+import { buildServer, describeWithServers } from "../../support/kubernetes/index.ts";
+import { openImageBuilder } from "../../support/open-image-builder.ts";
+import { openRegistryServer, type RegistryServer } from "../../support/registry-server.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const run = promisify(execFile);
+const DOES_NOTHING = { mode: "755", uid: 0, type: "directory", text: "" };
+
+describeWithServers("an image of a function", () => {
+  let server: RegistryServer;
+  beforeAll(async () => {
+    server = await openRegistryServer();
+  }, 600_000);
+  afterAll(() => server?.close());
+
+  it("holds server, source and dependencies, owned by root, and starts the server as nobody", async () => {
+    const test = await openImageBuilder(server.host, { runtime: { imageFiles: { "beside.json": "{}" } } });
+    const request = await requestOf(test, { "handler.txt": "hi", "deps.txt": "a" });
+    const { config, files } = await readImage(test.registry, (await untilBuilt(test, request)).imageRef);
+    expect(files).toMatchObject({
+      "etc/base": { text: "base" },
+      "sless/runtime/server": { text: "#!/bin/sh\n", mode: "755", uid: 0 },
+      "sless/image/source": DOES_NOTHING,
+      "sless/image/source/handler.txt": { text: "hi", mode: "644", uid: 0 },
+      "sless/image/deps": DOES_NOTHING,
+      "sless/image/deps/modules/installed": { text: "a" },
+      "sless/image/modules": { type: "symlink", text: "deps/modules" },
+      "sless/image/beside.json": { text: "{}", mode: "644" },
+    });
+    expect(Object.keys(files).filter((path) => path.startsWith("tmp"))).toEqual([]);
+    expect(config.config).toMatchObject({
+      Entrypoint: ["sh", "/sless/runtime/server", "/sless/image/source"],
+      Cmd: [],
+      WorkingDir: "/sless/image/source",
+      User: "65532",
+      Env: [
+        "PATH=/usr/bin:/bin",
+        "DEPS=/sless/image/deps",
+        "SLESS_SOURCE=/sless/image/source",
+        "SLESS_DEPS=/sless/image/deps",
+      ],
+      Labels: {
+        "sless.kube5s.ru/source-digest": request.sourceDigest,
+        "sless.kube5s.ru/runtime": "shell1",
+        "sless.kube5s.ru/version": "1.0.0-test",
+        "org.opencontainers.image.base.name": request.runtime.baseImage,
+        "org.opencontainers.image.base.digest": expect.stringMatching(/^sha256:/),
+      },
+    });
+  });
+
+  it("without dependencies has an empty folder of them, and no link to what is not there", async () => {
+    const test = await openImageBuilder(server.host);
+    const { imageRef } = await untilBuilt(test, await requestOf(test, { "handler.txt": "hi" }));
+    const { files, manifest } = await readImage(test.registry, imageRef);
+    expect(
+      Object.keys(files)
+        .filter((path) => /^sless\/image\//.test(path))
+        .sort(),
+    ).toEqual(["sless/image/deps", "sless/image/source", "sless/image/source/handler.txt"]);
+    expect(manifest.layers).toHaveLength(3);
+    expect(test.jobs.begun).toEqual([]);
+  });
+
+  it("keeps links and what may be executed", async () => {
+    const test = await openImageBuilder(server.host);
+    const request = await requestOf(test, { "handler.txt": "hi" });
+    await test.objects.delete(request.sourceKey);
+    const bytes = (text: string) => Buffer.from(text);
+    const archive = await packArchive([
+      { path: "handler.txt", mode: "100644", content: bytes("hi") },
+      { path: "bin/tool", mode: "100755", content: bytes("#!/bin/sh") },
+      { path: "bin/link", mode: "120000", content: bytes("../handler.txt") },
+    ]);
+    await test.objects.put(request.sourceKey, archive);
+    const { files } = await readImage(test.registry, (await untilBuilt(test, request)).imageRef);
+    expect(files).toMatchObject({
+      "sless/image/source/bin": { type: "directory", mode: "755" },
+      "sless/image/source/bin/tool": { mode: "755" },
+      "sless/image/source/bin/link": { type: "symlink", text: "../handler.txt" },
+    });
+  });
+
+  it("of a compiled language holds the program and the source, and not what compiled it", async () => {
+    const script = 'cat "$0/handler.txt" > "$1/program"; echo " $2 $(cat "$3/server")" >> "$1/program"';
+    const command = ["{interpreter}", "-c", script, "{source}", "{out}", "{entrypoint}", "{runtime}"];
+    const test = await openImageBuilder(server.host, {
+      runtime: { build: { command }, start: { command: ["{out}/program"], env: {} } },
+    });
+    const sources = { "handler.txt": "code", "other.txt": "x" };
+    const request = await requestOf(test, sources);
+    const { imageRef } = await untilBuilt(test, request);
+    const { files, config } = await readImage(test.registry, imageRef);
+    expect(files).toMatchObject({
+      "sless/image/program": { text: "code handler.handle #!/bin/sh\n" },
+      "sless/image/source/handler.txt": { text: "code" },
+    });
+    expect(files).not.toHaveProperty("sless/runtime/server");
+    expect(config.config?.Entrypoint).toEqual(["/sless/image/program"]);
+    const other = await untilBuilt(test, await requestOf(test, sources, { entrypoint: "other.handle" }));
+    expect(other.imageRef).not.toBe(imageRef);
+  });
+
+  it("whose dependencies reach into the source holds what commands made of both", async () => {
+    const install = [
+      {
+        when: ["package.json"],
+        command: ["sh", "-c", 'cat handler.txt package.json > "$0/made"; echo new > made', "{deps}"],
+      },
+    ];
+    const test = await openImageBuilder(server.host, { runtime: { install, dependencyFiles: ["package.json"] } });
+    const manifest = '{"scripts":{"prepare":"make"}}';
+    const request = await requestOf(test, { "handler.txt": "code ", "package.json": manifest });
+    const { files } = await readImage(test.registry, (await untilBuilt(test, request)).imageRef);
+    expect(files).toMatchObject({
+      "sless/image/deps/made": { text: `code ${manifest}` },
+      "sless/image/source/made": { text: "new\n" },
+      "sless/image/source/handler.txt": { text: "code " },
+      "sless/runtime/server": { mode: "755" },
+    });
+    expect(files).not.toHaveProperty("sless/image/modules");
+  });
+
+  it("is valid to crane, and to skopeo where that is", async () => {
+    const test = await openImageBuilder(server.host);
+    const request = await requestOf(test, { "handler.txt": "hi", "deps.txt": "a" });
+    const { imageRef } = await untilBuilt(test, request);
+    const crane = await buildServer("crane");
+    const { stdout, stderr } = await run(crane, ["validate", "--insecure", "--remote", imageRef]);
+    expect(stdout + stderr).toMatch(/PASS/);
+    if (!findProgram("skopeo", process.env.PATH ?? "")) return;
+    const { stdout: told } = await run("skopeo", ["inspect", "--tls-verify=false", `docker://${imageRef}`]);
+    expect(JSON.parse(told)).toMatchObject({
+      Digest: imageRef.split("@")[1],
+      Os: "linux",
+      Architecture: "amd64",
+      Labels: { "sless.kube5s.ru/source-digest": request.sourceDigest },
+    });
+  });
+
+  it("is unpacked by umoci where that is", async ({ skip }) => {
+    const path = process.env.PATH ?? "";
+    if (!findProgram("umoci", path) || !findProgram("skopeo", path)) skip();
+    const test = await openImageBuilder(server.host);
+    const { imageRef } = await untilBuilt(test, await requestOf(test, { "handler.txt": "hi" }));
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "image"));
+    await run("skopeo", ["copy", "--src-tls-verify=false", `docker://${imageRef}`, `oci:${folder}/image:v1`]);
+    await run("umoci", ["unpack", "--rootless", "--image", `${folder}/image:v1`, `${folder}/bundle`]);
+    await writeFile(join(folder, "expected"), "hi");
+    await run("cmp", [`${folder}/bundle/rootfs/sless/image/source/handler.txt`, join(folder, "expected")]);
+  });
+
+  it("is the same image wherever it is made", async () => {
+    const [one, two] = await Promise.all([openImageBuilder(server.host), openImageBuilder(server.host)]);
+    const images = await Promise.all(
+      [one, two].map(async (test) => {
+        const runtime = { ...test.runtime, baseImage: one.runtime.baseImage };
+        const request = { ...(await requestOf(test, { "handler.txt": "hi" })), runtime };
+        return (await untilBuilt(test, request)).imageRef.split("@")[1];
+      }),
+    );
+    expect(images[0]).toBe(images[1]);
+  });
+});
