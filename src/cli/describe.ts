@@ -1,12 +1,12 @@
 import { stringify } from "yaml";
-import type { AnyObject, Condition, Diagnostic, RepositoryStatus } from "../apis/index.ts";
+import type { AnyObject, Condition, Diagnostic, RepositoryStatus, WorkloadStatus } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { say } from "./io.ts";
 import { kindAndName } from "./kind-names.ts";
 import { nextCallLines } from "./next-calls.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
 import type { Style } from "./style.ts";
-import { oneLine, tableLines } from "./table.ts";
+import { oneLine, shortRevision, tableLines } from "./table.ts";
 import { READ_OPTIONS, type Verb } from "./verb.ts";
 
 interface DescribeOptions {
@@ -43,6 +43,7 @@ export const describe: Verb<DescribeOptions> = {
 export function descriptionLines(object: AnyObject, style: Style, now: Date): string[] {
   const { conditions, ...rest } = (object.status ?? {}) as { conditions?: readonly Condition[] } & RepositoryStatus;
   const { diagnostics, plan, history, ...plain } = rest;
+  const workload = (object.kind === "Function" || object.kind === "Service") && object.status?.history;
   return [
     ...fieldLines({
       Kind: object.kind,
@@ -60,15 +61,23 @@ export function descriptionLines(object: AnyObject, style: Style, now: Date): st
     ...listSection("Next calls", object.kind === "Trigger" ? nextCallLines(object, now) : [], style),
     ...listSection("Faults", diagnosticLines(diagnostics?.items ?? [], diagnostics?.count ?? 0), style),
     ...listSection(`Plan of ${plan?.revision}`, plan?.actions.map(oneLine) ?? [], style),
-    ...listSection(
-      "History",
-      tableLines(
-        ["TIME", "REVISION", "OUTCOME", "MESSAGE"],
-        (history ?? []).map((entry) => [entry.time, entry.revision, entry.outcome, entry.message]),
-      ).slice(history?.length ? 0 : 1),
-      style,
-    ),
+    ...listSection("History", workload ? servedLines(workload) : syncLines(history), style),
   ];
+}
+
+function syncLines(history: RepositoryStatus["history"] = []): string[] {
+  const rows = history.map((entry) => [entry.time, entry.revision, entry.outcome, entry.message]);
+  return tableLines(["TIME", "REVISION", "OUTCOME", "MESSAGE"], rows).slice(rows.length > 0 ? 0 : 1);
+}
+
+function servedLines(history: NonNullable<WorkloadStatus["history"]>): string[] {
+  const rows = history.map(({ number, servedAt, revision, sourceDigest }) => [
+    String(number),
+    servedAt,
+    shortRevision(revision),
+    sourceDigest.slice(0, 12),
+  ]);
+  return tableLines(["NUMBER", "SERVED SINCE", "REVISION", "DIGEST"], rows);
 }
 
 /** `file:line:column code message`, and how many more there are. */

@@ -11,6 +11,7 @@ import { events } from "./events.ts";
 import { exportVerb } from "./export.ts";
 import { gateway } from "./gateway.ts";
 import { get } from "./get.ts";
+import { history } from "./history.ts";
 import { init } from "./init.ts";
 import { invoke } from "./invoke.ts";
 import { logs } from "./logs.ts";
@@ -37,6 +38,7 @@ export const VERBS: readonly Verb[] = [
   describe,
   tree,
   events,
+  history,
   reconcile,
   pull,
   exportVerb,

@@ -1,13 +1,16 @@
 import {
+  ANNOTATIONS,
   type ConditionUpdate,
   conditionsAfter,
   findCondition,
   type ObjectOf,
+  ownerUidOf,
   WORKLOAD_CONDITIONS,
   type WorkloadStatus,
 } from "../apis/index.ts";
 import type { BuildState } from "../build/index.ts";
 import type { WorkloadState } from "../platform/index.ts";
+import { historyAfter, type ServingRevision } from "./revision-history.ts";
 
 /** Everything that decides the status of a Function or Service, seen at one moment. */
 export interface WorkloadObservation {
@@ -44,6 +47,7 @@ export function workloadStatus(
   const ready = readyVerdict(seen, build);
   const phase = phaseOf(seen, ready);
   const built = seen.build?.phase === "built" ? seen.build : undefined;
+  const history = historyAfter(before.history, servingRevision(object, seen), now);
   const status: WorkloadStatus = {
     observedGeneration: object.metadata.generation,
     phase,
@@ -54,6 +58,7 @@ export function workloadStatus(
     message: ready.status === "True" ? "" : ready.message,
     lastBuiltAt: built && !built.reused ? built.builtAt.toISOString() : before.lastBuiltAt,
     buildDuration: built && !built.reused ? seconds(built.durationMs) : before.buildDuration,
+    history: history.length > 0 ? [...history] : undefined,
     conditions: conditionsAfter(
       before.conditions,
       conditionUpdates(object, { seen, build, serving, ready, phase }),
@@ -61,6 +66,19 @@ export function workloadStatus(
     ),
   };
   return withoutUndefined(status);
+}
+
+/** The annotations name the commit of the source that is wanted: of another one that serves no commit is known. */
+function servingRevision(
+  object: ObjectOf<"Function"> | ObjectOf<"Service">,
+  { platform, sourceDigest: wanted }: WorkloadObservation,
+): ServingRevision | undefined {
+  const { servingImageRef: imageRef, servingSourceDigest: sourceDigest } = platform ?? {};
+  if (imageRef === undefined || sourceDigest === undefined) return undefined;
+  const { [ANNOTATIONS.revision]: revision, [ANNOTATIONS.path]: path } = object.metadata.annotations ?? {};
+  if (sourceDigest !== wanted || revision === undefined || ownerUidOf(object) === undefined)
+    return { sourceDigest, imageRef };
+  return { sourceDigest, imageRef, revision, ...(path === undefined ? {} : { path }) };
 }
 
 function conditionUpdates(

@@ -1,7 +1,15 @@
 import { Agent, type Dispatcher } from "undici";
 import type { AnyObject } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
-import type { EventItem, HeldDeletion, ItemOf, Plural, RepositoryPlanItem, SecretItem } from "./items.ts";
+import type {
+  EventItem,
+  HeldDeletion,
+  ItemOf,
+  KeptRevisionItem,
+  Plural,
+  RepositoryPlanItem,
+  SecretItem,
+} from "./items.ts";
 
 export type * from "./items.ts";
 
@@ -65,6 +73,8 @@ export interface SlessClient {
     zip: Uint8Array,
     options: { namespace: string },
   ): Promise<ItemOf[P]>;
+  /** What served, the newest first. */
+  history(plural: "functions" | "services", name: string, options: { namespace: string }): Promise<KeptRevisionItem[]>;
   ensureNamespace(namespace: string): Promise<{ namespace: string; status: "created" | "exists" }>;
   /** The latest of a namespace, oldest first. */
   events(options: { namespace: string }): Promise<EventItem[]>;
@@ -140,6 +150,8 @@ export function createClient(options: ClientOptions): SlessClient {
     },
     upload: async (plural, name, zip, { namespace }) =>
       json(await send(zipCall(`${member(namespace, plural, name)}/upload`, zip))),
+    history: async (plural, name, { namespace }) =>
+      itemsOf(await send(getCall(`${member(namespace, plural, name)}/history`))),
     ensureNamespace: async (namespace) => json(await send(postCall(collection(namespace, "ensure")))),
     events: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "events")))),
     listSecrets: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "secrets")))),

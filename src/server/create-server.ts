@@ -6,6 +6,7 @@ import { createListener, type Listener } from "./listener.ts";
 import { type RouteParams, routeAccess, ruleOf } from "./route-access.ts";
 import { functionListRoutes } from "./routes/function-list.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { historyRoutes } from "./routes/history.ts";
 import { invokeRoutes } from "./routes/invoke.ts";
 import { logRoutes } from "./routes/logs.ts";
 import { namespaceRoutes } from "./routes/namespaces.ts";
@@ -36,6 +37,7 @@ const ROUTES = [
   sourceRoutes,
   logRoutes,
   invokeRoutes,
+  historyRoutes,
   namespaceRoutes,
   secretRoutes,
   functionListRoutes,

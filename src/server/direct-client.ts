@@ -5,7 +5,7 @@ import type { ResourceStore } from "../resources/index.ts";
 import type { LogQuery, SlessClient } from "./client.ts";
 import { existing, itemOf, namesIn } from "./existing-object.ts";
 import { type EventItem, type ItemOf, PLURALS, type Plural } from "./items.ts";
-import { toItem } from "./to-item.ts";
+import { revisionItem, toItem } from "./to-item.ts";
 
 export interface DirectClientDeps {
   readonly store: Pick<ResourceStore, "get" | "list">;
@@ -37,6 +37,11 @@ export function directClient(deps: DirectClientDeps): SlessClient {
     get: async (plural, name, { namespace }) => itemOf(plural, await existing(plural, { namespace, name }, deps), deps),
     getObject: async (plural, name, { namespace }) =>
       (await existing(plural, { namespace, name }, deps)) as ObjectOf<never>,
+    async history(plural, name, { namespace }) {
+      const { status } = await existing(plural, { namespace, name }, deps);
+      const unknown = { source_present: undefined, image_present: undefined };
+      return (status?.history ?? []).map((one) => ({ ...revisionItem(one), ...unknown }));
+    },
     events: async ({ namespace }) => [...(await events(namespace))],
     logs: (plural, name, query) => readLogs(PLURALS[plural], name, query, deps),
     close,
@@ -60,7 +65,7 @@ function refusal(what: string): SlessError {
   return new SlessError("usage_invalid", { cause, verb: "get" });
 }
 
-type Reads = "list" | "listObjects" | "get" | "getObject" | "events" | "logs" | "close";
+type Reads = "list" | "listObjects" | "get" | "getObject" | "history" | "events" | "logs" | "close";
 
 function refusing(): Omit<SlessClient, Reads> {
   const refuse = async () => {

@@ -40,6 +40,25 @@ export interface CommonItem {
 
 type SecretRefs = Readonly<Record<string, { readonly secret: string; readonly key: string }>>;
 
+/** What served at some time: a source and the image made of it. */
+export interface RevisionItem {
+  /** The latest that began to serve has the highest. */
+  readonly number: number;
+  readonly source_digest: string;
+  readonly image_ref: string;
+  /** Of the repository; left out for what was uploaded. */
+  readonly revision: string | undefined;
+  /** Manifest in the repository. */
+  readonly path: string | undefined;
+  readonly served_at: string;
+}
+
+/** A revision, and whether what it is made of is still there; undefined where that cannot be known. */
+export interface KeptRevisionItem extends RevisionItem {
+  readonly source_present: boolean | undefined;
+  readonly image_present: boolean | undefined;
+}
+
 /** A Function or Service. `image_ref`, `source_digest` and `url` describe what serves. */
 export interface WorkloadItem extends CommonItem {
   readonly runtime: string;
@@ -58,6 +77,8 @@ export interface WorkloadItem extends CommonItem {
   readonly message: string | undefined;
   readonly last_built_at: string | undefined;
   readonly url: string | undefined;
+  /** What served, the newest first. */
+  readonly history: readonly RevisionItem[];
 }
 
 export interface JobItem extends CommonItem {

@@ -35,6 +35,8 @@ export const ROUTE_RULES: Rules = {
   ...subresource(["functions", "services", "jobs"], "GET", "source", "source"),
   ...subresource(["functions", "services", "jobs"], "GET", "logs", "log"),
   ...subresource(["functions", "services"], "POST", "invoke", "invoke"),
+  [`GET ${NAMESPACE}/functions/:name/history`]: named("functions", "get"),
+  [`GET ${NAMESPACE}/services/:name/history`]: named("services", "get"),
   // What was called with what is told by the log, too.
   ...subresource(["functions", "services"], "GET", "invocations", "log"),
   [`GET ${NAMESPACE}/repositories/:name/plan`]: named("repositories", "get"),

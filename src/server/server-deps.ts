@@ -50,7 +50,7 @@ export interface ServerDeps {
   readonly whoami: (request: Pick<ApiRequest, "headers">) => Identity | Promise<Identity>;
   readonly gateway: Gateway;
   readonly platform: Pick<Platform, "logs">;
-  readonly builder: Pick<Builder, "logs">;
+  readonly builder: Pick<Builder, "logs" | "has">;
   /** Approves the deletion of exactly these objects, which the repository holds now. */
   readonly approveDeletions: (
     repository: ObjectOf<"Repository">,

@@ -1,4 +1,12 @@
-import { ANNOTATIONS, isTrue, type ObjectOf, ownerUidOf, type SpecOf, type WorkloadKind } from "../apis/index.ts";
+import {
+  ANNOTATIONS,
+  isTrue,
+  type ObjectOf,
+  ownerUidOf,
+  type SpecOf,
+  type WorkloadKind,
+  type WorkloadRevision,
+} from "../apis/index.ts";
 import type {
   CommonItem,
   ConditionItem,
@@ -7,6 +15,7 @@ import type {
   PLURALS,
   Plural,
   RepositoryItem,
+  RevisionItem,
   TriggerItem,
   WorkloadItem,
 } from "./items.ts";
@@ -84,7 +93,19 @@ function workloadItem(object: ObjectOf<"Function" | "Service">, common: CommonIt
     message: status.message,
     last_built_at: status.lastBuiltAt,
     url: status.url,
+    history: (status.history ?? []).map(revisionItem),
   };
+}
+
+export function revisionItem({
+  number,
+  sourceDigest,
+  imageRef,
+  revision,
+  path,
+  servedAt,
+}: WorkloadRevision): RevisionItem {
+  return { number, source_digest: sourceDigest, image_ref: imageRef, revision, path, served_at: servedAt };
 }
 
 /** How the code of a workload is called and what it is given, the same for functions, services and jobs. */

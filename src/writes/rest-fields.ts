@@ -58,7 +58,7 @@ export const KEPT_FIELDS = ["s3Bucket", "s3Key", "sourceDir", "writeBack", "forg
 
 const TOLD_OF_ALL = ["created_at", "deleting", "repository", "conditions", "phase", "message", "url"];
 const TOLD_OF_PROGRAMS = [...TOLD_OF_ALL, "image_ref", "source_digest"];
-const TOLD_OF_WORKLOADS = [...TOLD_OF_PROGRAMS, "ready", "serving_replicas", "last_built_at"];
+const TOLD_OF_WORKLOADS = [...TOLD_OF_PROGRAMS, "ready", "serving_replicas", "last_built_at", "history"];
 
 /** What an answer tells beside them. Whoever sends back what was read sends it too: it is taken and says nothing. */
 export const TOLD_FIELDS: Readonly<Record<Kind, readonly string[]>> = {

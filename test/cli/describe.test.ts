@@ -83,6 +83,23 @@ it("a function shows spec, status and each condition with its message", async ()
   `);
 });
 
+it("a function shows what served, the newest first", async () => {
+  const served = (number: number, letter: string) => ({
+    number,
+    sourceDigest: letter.repeat(64),
+    imageRef: `image ${letter}`,
+    revision: `main@sha1:${letter.repeat(40)}`,
+    servedAt: since,
+  });
+  const object = { ...failed, status: { history: [served(2, "b"), served(1, "a")] } };
+  const { stdout } = await testCli(["describe", "function", "hello"], returning(object));
+  expect(stdout).toContain(`History:
+  NUMBER  SERVED SINCE          REVISION           DIGEST
+  2       2024-01-01T00:00:05Z  main@sha1:bbbbbbb  bbbbbbbbbbbb
+  1       2024-01-01T00:00:05Z  main@sha1:aaaaaaa  aaaaaaaaaaaa
+`);
+});
+
 it("a repository shows faults by place, the plan and the history", async () => {
   const { stdout } = await testCli(["describe", "repo/example"], returning(repository));
   expect(stdout).toMatchInlineSnapshot(`

@@ -18,6 +18,7 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
   describe: RESULT,
   tree: TABLE,
   events: TABLE,
+  history: TABLE,
   reconcile: TABLE,
   pull: ["text", ...RESULT],
   export: RESULT,

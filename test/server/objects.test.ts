@@ -64,6 +64,7 @@ it("a function is told in the fields of the REST API", async () => {
     phase: "Ready",
     ready: true,
     serving_replicas: 1,
+    history: [],
     url: "http://127.0.0.1:9090/fn/default/hello",
   });
   expect((await json("/v1/namespaces/default/repositories/main")).body).toMatchObject({ url: "https://host/r.git" });

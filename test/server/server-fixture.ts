@@ -77,6 +77,7 @@ export async function serverFixture(
     gateway,
     platform,
     builder: {
+      has: async () => true,
       async *logs({ name }) {
         yield Buffer.from(`build of ${name}\nline 2\nline 3\n`);
       },

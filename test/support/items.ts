@@ -28,6 +28,7 @@ export function workloadItem(name: string, fields: Partial<WorkloadItem> = {}): 
     source_digest: "0123456789abcdef".repeat(4),
     message: undefined,
     last_built_at: undefined,
+    history: [],
     url: `http://127.0.0.1:9090/fn/default/${name}`,
     ...fields,
   };

@@ -44,6 +44,22 @@ export const ServiceSpecSchema = Type.Object({
 });
 export type ServiceSpec = Type.Static<typeof ServiceSpecSchema>;
 
+/** Revisions that a status remembers, and whose sources and images are kept. */
+export const REVISIONS_MAX = 10;
+
+/** What served at some time. A revision is a source and the image made of it; other fields of the spec make none. */
+export const WorkloadRevisionSchema = Type.Object({
+  number: Type.Integer({ minimum: 1, description: "Grows with each revision that begins to serve" }),
+  sourceDigest: Type.String(),
+  imageRef: Type.String(),
+  revision: Type.Optional(
+    Type.String({ description: "Revision of the repository that last wrote it, main@sha1:<hex>" }),
+  ),
+  path: Type.Optional(Type.String({ description: "Manifest in the repository" })),
+  servedAt: TimeSchema,
+});
+export type WorkloadRevision = Type.Static<typeof WorkloadRevisionSchema>;
+
 /**
  * Status of a Function or Service. `imageRef`, `sourceDigest` and `url` describe what serves, also while a
  * newer version fails (`phase` Failed, `Ready`=False, `Serving`=True).
@@ -59,6 +75,12 @@ export const WorkloadStatusSchema = Type.Object({
   message: Type.Optional(Type.String()),
   lastBuiltAt: Type.Optional(TimeSchema),
   buildDuration: Type.Optional(Type.String({ description: "How long the last build took, 1.2s" })),
+  history: Type.Optional(
+    Type.Array(WorkloadRevisionSchema, {
+      maxItems: REVISIONS_MAX,
+      description: "What served, the newest first; each source and image once",
+    }),
+  ),
   conditions: Type.Optional(ConditionsSchema),
 });
 export type WorkloadStatus = Type.Static<typeof WorkloadStatusSchema>;

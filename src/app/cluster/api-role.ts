@@ -23,7 +23,7 @@ export interface ApiDeps extends Pick<ServerDeps, "placeOf" | "repositoryUrlFaul
   readonly auth: RequestAuth;
   readonly gateway: Gateway;
   readonly objects: ClusterObjects;
-  readonly builder: Pick<Builder, "logs">;
+  readonly builder: Pick<Builder, "logs" | "has">;
 }
 
 const CALLS_STOP_MS = 10_000;
