@@ -27,6 +27,10 @@ interface FunctionObject extends ApiObject {
   readonly spec: { readonly s3Key?: string };
 }
 
+interface PodObject extends ApiObject {
+  readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
 let cluster: E2eCluster;
 let git: GitServer;
 const runtimes = new Map<string, BuiltImage>();
@@ -54,7 +58,8 @@ afterAll(async () => {
 /** What the gateway's Service answers: the body, or what is wrong. */
 async function call(name: string): Promise<string> {
   try {
-    const answer = await request(`${gateway}/fn/${TENANT}/${name}`, { headersTimeout: 10_000 });
+    // Each call on a connection of its own: one that is kept stays with the pod that it was made to.
+    const answer = await request(`${gateway}/fn/${TENANT}/${name}`, { reset: true, headersTimeout: 10_000 });
     return await answer.body.text();
   } catch (error) {
     return String(error);
@@ -99,9 +104,18 @@ async function hint(): Promise<void> {
   await cluster.client.request({ method: "PATCH", path, body, contentType: PATCH_TYPES.merge });
 }
 
-async function deletePods(namespace: string): Promise<void> {
+/** Resolves when as many others are ready. */
+async function killPods(namespace: string): Promise<void> {
   const path = apiPath(API_RESOURCES.Pod, { namespace });
+  const pods = async () => (await cluster.client.request<{ items: PodObject[] }>({ method: "GET", path })).items;
+  const before = await pods();
+  const killed = new Set(before.map(({ metadata }) => metadata.uid));
+  const count = before.filter(({ metadata }) => !metadata.deletionTimestamp).length;
   await cluster.client.request({ method: "DELETE", path, query: { gracePeriodSeconds: 0 } });
+  const isReady = ({ metadata, status }: PodObject) =>
+    !killed.has(metadata.uid) && status.conditions?.some((each) => each.type === "Ready" && each.status === "True");
+  const areBack = (seen: PodObject[]) => seen.length === count && seen.every(isReady);
+  await eventually(`the pods of ${namespace} are back`, pods, areBack, RECOVERS_WITHIN_MS);
 }
 
 const digests = new Map<string, string>();
@@ -139,12 +153,12 @@ it.each(FUNCTIONS)("a push changes what the gateway's Service answers: $runtime"
 });
 
 it("functions come back when all of their pods are killed", async () => {
-  await deletePods(`sless-fn-${TENANT}`);
+  await killPods(`sless-fn-${TENANT}`);
   for (const { name } of FUNCTIONS) await answers(name, `second of ${name}`);
 });
 
 it("sless comes back when its pods are killed, and goes on deploying", async () => {
-  await deletePods(NAMESPACE);
+  await killPods(NAMESPACE);
   for (const { name } of FUNCTIONS) await answers(name, `second of ${name}`, RECOVERS_WITHIN_MS);
   const [fn] = FUNCTIONS;
   digests.set(fn!.name, await deploy(fn!, "third", digests.get(fn!.name)));
