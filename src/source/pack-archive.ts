@@ -3,6 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import { archiveInvalid, entryFaults } from "./archive-entries.ts";
 import type { StoredFile } from "./stored-file.ts";
+import { ZIP32_MAX, zipBytes } from "./zip-bytes.ts";
 
 /** A file of a source with its bytes; of a link they are its target. */
 export interface ArchiveFile {
@@ -18,8 +19,11 @@ export interface ArchiveFile {
  * @throws SlessError `archive_invalid` when a path could not be unpacked again
  */
 export async function packArchive(files: readonly ArchiveFile[]): Promise<Uint8Array> {
+  const ordered = inOrder(files);
+  const bytes = ordered.reduce((sum, { path, content }) => sum + content.byteLength + path.length, 0);
+  if (ordered.length <= ZIP32_MAX.files && bytes <= ZIP32_MAX.bytes) return zipBytes(ordered);
   const zip = new ZipFile();
-  for (const { path, mode, content } of inOrder(files)) {
+  for (const { path, mode, content } of ordered) {
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     zip.addBuffer(bytes, path, attributesOf(mode));
   }

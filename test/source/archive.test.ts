@@ -338,6 +338,25 @@ it("paths that could not be unpacked are not packed", async () => {
   await expect(packArchive([file("a"), file("A")])).rejects.toThrow(refusal);
 });
 
+it("another tool finds an archive whole, with its modes", async () => {
+  const files = [file("a/b", "hi"), file("run", "#!/bin/sh", "100755"), file("ü", "x".repeat(200_000)), file("z")];
+  const path = await onDisk(await packArchive(files));
+  const script = `import json, sys, zipfile
+z = zipfile.ZipFile(sys.argv[1])
+entries = [(i.filename, oct(i.external_attr >> 16), i.file_size, i.date_time[0]) for i in z.infolist()]
+print(json.dumps([z.testzip(), entries]))`;
+  const { stdout } = await promisify(execFile)("python3", ["-c", script, path]);
+  expect(JSON.parse(stdout)).toEqual([
+    null,
+    [
+      ["a/b", "0o100644", 2, 2000],
+      ["run", "0o100755", 9, 2000],
+      ["z", "0o100644", 0, 2000],
+      ["ü", "0o100644", 200_000, 2000],
+    ],
+  ]);
+});
+
 it("an archive of another tool is read with its modes", async () => {
   const root = await temporaryFolder();
   const folder = join(root, "content");

@@ -17,6 +17,7 @@ import { openBaseImages } from "./base-images.ts";
 import { type EnsureDeps, ensureImage, type FlightWanted } from "./ensure-image.ts";
 import { openJobImages } from "./job-images.ts";
 import { madeImages } from "./made-images.ts";
+import { rememberingClient } from "./remembering-client.ts";
 import { openRenewals, type RenewalSettings } from "./renewals.ts";
 import { runBuild } from "./run-build.ts";
 import { openServerLayers } from "./server-layers.ts";
@@ -127,8 +128,10 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
 }
 
 function openParts(options: ImageBuilderOptions, changed: (workloads: Iterable<WorkloadRef>) => void): EnsureDeps {
-  const { clock, folder, objects, registry, version, jobs, notice = () => undefined } = options;
+  const { clock, folder, objects, version, jobs, notice = () => undefined } = options;
   const { prefix = "", platform = PLATFORM, addresses = {}, limits = {} } = options;
+  const recheckMs = options.recheckMs ?? RECHECK_MS;
+  const registry = rememberingClient(options.registry, clock, recheckMs);
   const wanted = wantedImages();
   const made = madeImages();
   const jobImages = openJobImages({ jobs, registry, clock, folder: join(folder, "tmp") });
@@ -153,8 +156,9 @@ function openParts(options: ImageBuilderOptions, changed: (workloads: Iterable<W
     failures: buildFailures(clock),
     logs: buildLogs(join(folder, "logs")),
     renewals: openRenewals(options.renewals ?? {}, clock, (workload) => changed([workload])),
-    recheckMs: options.recheckMs ?? RECHECK_MS,
+    recheckMs,
     forget() {
+      registry.forget();
       made.clear();
       jobImages.forget();
       bases.forget();
