@@ -7,22 +7,30 @@ export interface InstantBuilder extends Builder {
   readonly built: string[];
   /** From now on builds of this workload fail with the message, or succeed again. */
   fail(name: string, message: string | undefined): void;
+  /** From now on images of this workload cannot be pulled, or can again. */
+  misplace(name: string, isMissing: boolean): void;
 }
 
 /** A Builder whose images exist at once and hold nothing: for clusters whose pods are not run. */
 export function instantBuilder(host = "registry.test"): InstantBuilder {
   const built: string[] = [];
   const failing = new Map<string, string>();
+  const misplaced = new Set<string>();
   const listeners = new Set<(workload: WorkloadRef) => void>();
   const imageRefOf = ({ workload, sourceDigest, entrypoint, runtime }: BuildRequest) => {
     const key = `${runtime.name} ${sourceDigest} ${runtime.build ? entrypoint : ""}`;
-    return `${host}/${imageName(workload)}@sha256:${createHash("sha256").update(key).digest("hex")}`;
+    const folder = misplaced.has(workload.name) ? "missing/" : "";
+    return `${host}/${folder}${imageName(workload)}@sha256:${createHash("sha256").update(key).digest("hex")}`;
   };
   return {
     built,
     fail(name, message) {
       if (message === undefined) failing.delete(name);
       else failing.set(name, message);
+    },
+    misplace(name, isMissing) {
+      if (isMissing) misplaced.add(name);
+      else misplaced.delete(name);
     },
     async ensure(request): Promise<BuildState> {
       const message = failing.get(request.workload.name);

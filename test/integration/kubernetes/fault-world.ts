@@ -77,7 +77,7 @@ export async function tenantOf(
         if (change) wanted.set(name, change);
         else wanted.delete(name);
       }
-      head = await repository.commit(Object.keys(changes).join(", "), { ...filesOf(changes), ...others });
+      head = await repository.commit(`change ${Object.keys(changes)}`, { ...filesOf(changes), ...others });
       return head;
     },
     async push(changes, others) {

@@ -1,0 +1,112 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Role } from "../../src/cli/index.ts";
+import type { LeaseTimes } from "../../src/controller/index.ts";
+import { eventually } from "./eventually.ts";
+import type { TestCluster } from "./kubernetes/index.ts";
+
+/** What a test decides about a process beside its environment. */
+export interface TestProcessSettings {
+  /** Folder of the images that were built; see `folderBuilder`. */
+  readonly images: string;
+  readonly buildMs: number;
+  /** How far its clock is ahead. */
+  readonly clockMs: number;
+  readonly leaseTimes: LeaseTimes;
+}
+
+export interface ClusterProcessOptions {
+  /** Name of the pod. */
+  readonly name: string;
+  readonly data: string;
+  /** Default: the controller alone. */
+  readonly roles?: readonly Role[];
+  /** Default: the cluster's. */
+  readonly kubeconfig?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly buildMs?: number;
+  readonly clockMs?: number;
+  /** Default: takeovers take about three seconds. */
+  readonly leaseTimes?: LeaseTimes;
+}
+
+/** sless as a pod of the cluster would run it, in a process that may be killed. */
+export interface ClusterProcess {
+  readonly name: string;
+  /** What it wrote so far. */
+  output(): string;
+  /** Waits until it follows the cluster and candidates for the lead. */
+  started(): Promise<void>;
+  /** Waits until it has the lease. */
+  leads(): Promise<void>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+const LEASE_TIMES: LeaseTimes = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 300 };
+const MAIN = join(import.meta.dirname, "cluster-main.ts");
+
+/** Starts it and does not wait; killed when the test ends. */
+export function startClusterProcess(cluster: TestCluster, options: ClusterProcessOptions): ClusterProcess {
+  const { name, data, roles = ["controller"], kubeconfig = cluster.kubeconfig, buildMs = 0, clockMs = 0 } = options;
+  const { leaseTimes = LEASE_TIMES } = options;
+  const images = join(data, "images");
+  const settings: TestProcessSettings = { images, buildMs, clockMs, leaseTimes };
+  const child = spawn(process.execPath, [MAIN, ...roles], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      KUBECONFIG: kubeconfig,
+      PORT: "0",
+      INTERNAL_PORT: "0",
+      LISTEN_ADDRESS: "127.0.0.1",
+      POD_NAMESPACE: "default",
+      POD_NAME: name,
+      SLESS_DATA: data,
+      SLESS_GIT_NETWORKS: "127.0.0.0/8",
+      GATEWAY_URL: "http://127.0.0.1:9", // nobody is there
+      LOG_LEVEL: "info",
+      LOG_FORMAT: "text",
+      TEST_SETTINGS: JSON.stringify(settings),
+      ...options.env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  const exited = once(child, "exit");
+  const kill = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exited;
+  };
+  onTestFinished(() => kill("SIGKILL"));
+  function assertAlive(): void {
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${output}`);
+  }
+  return {
+    name,
+    output: () => output,
+    async started() {
+      const look = () => {
+        assertAlive();
+        return output;
+      };
+      await eventually(`${name} has started`, look, (text) => text.includes("started http"), 20_000);
+    },
+    async leads() {
+      const look = () => {
+        assertAlive();
+        return leaderOf(cluster);
+      };
+      await eventually(`${name} leads`, look, (leader) => leader === name, 20_000);
+    },
+    kill,
+  };
+}
+
+/** Name of the pod that has the lease. */
+export async function leaderOf(cluster: TestCluster): Promise<string | undefined> {
+  const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/sless-controller";
+  const { body } = await cluster.request("GET", path);
+  return body.spec?.holderIdentity?.split("_")[0];
+}
