@@ -1,3 +1,5 @@
+import { SlessError } from "../errors/index.ts";
+
 /** A resource of the API server by its REST coordinates. */
 export interface ApiResource {
   /** "" for the core group. */
@@ -15,7 +17,14 @@ export interface ApiObjectPath {
   readonly subresource?: string | undefined;
 }
 
-/** `/apis/apps/v1/namespaces/a/deployments/b/status`; every part is escaped. */
+/** Escaping does not hide these: `..` leads up and "" to the whole collection, and servers decode `%2F` before they route. */
+const NO_PART = /^\.{0,2}$|[/\\%?#]|\p{Cc}/u;
+
+/**
+ * `/apis/apps/v1/namespaces/a/deployments/b/status`; every part is escaped.
+ *
+ * @throws SlessError `invalid_request` for a part that no object can be named, which would lead somewhere else
+ */
 export function apiPath({ group, version, plural }: ApiResource, at: ApiObjectPath = {}): string {
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const parts = [
@@ -24,6 +33,9 @@ export function apiPath({ group, version, plural }: ApiResource, at: ApiObjectPa
     ...(at.name === undefined ? [] : [at.name]),
     ...(at.subresource === undefined ? [] : [at.subresource]),
   ];
+  const fault = parts.find((part) => NO_PART.test(part));
+  if (fault !== undefined)
+    throw new SlessError("invalid_request", { cause: `${JSON.stringify(fault).slice(0, 100)} names no object` });
   return `${root}/${parts.map(encodeURIComponent).join("/")}`;
 }
 

@@ -3,6 +3,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { messageOf, SlessError } from "../errors/index.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { createListener, type Listener } from "./listener.ts";
+import { refuseNoNames } from "./path-names.ts";
 import { type RouteParams, routeAccess, ruleOf } from "./route-access.ts";
 import { functionListRoutes } from "./routes/function-list.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -114,12 +115,12 @@ function guardRoutes(app: FastifyInstance, { authorize }: Pick<ServerDeps, "auth
   app.addHook("onRoute", ({ method, url, config }) => {
     if (!config?.refused) for (const each of [method].flat()) ruleOf(each, url);
   });
-  if (!authorize) return;
   app.addHook("onRequest", async ({ method, headers, params, routeOptions, is404 }) => {
     if (is404) return;
     const refused = routeOptions.config.refused === true;
     const access = refused ? [] : routeAccess(method, routeOptions.url ?? "", params as RouteParams);
-    if (access) await authorize({ method, headers, access });
+    if (access) await authorize?.({ method, headers, access });
+    refuseNoNames(params as RouteParams);
   });
 }
 
