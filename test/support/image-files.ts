@@ -10,6 +10,7 @@ export interface ImageFile {
   readonly type: string;
   /** Of a link its target. */
   readonly text: string;
+  readonly bytes: Uint8Array;
   readonly uid: number;
 }
 
@@ -38,9 +39,9 @@ async function filesOf(layer: Uint8Array): Promise<Record<string, ImageFile>> {
   reader.end(gunzipSync(layer));
   for await (const entry of reader) {
     const { name, mode = 0, type, linkname, uid = -1 } = entry.header;
-    const text = (await buffer(entry)).toString();
+    const bytes = await buffer(entry);
     const path = name.replace(/\/$/, "");
-    files[path] = { mode: mode.toString(8), type: type ?? "", text: linkname ?? text, uid };
+    files[path] = { mode: mode.toString(8), type: type ?? "", text: linkname ?? bytes.toString(), bytes, uid };
   }
   return files;
 }

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import type { ImageJobRequest, ImageJobState, ImageJobs } from "../../src/build/index.ts";
 import { appendImage, type LayerEntry, makeLayer } from "../../src/build/layer/index.ts";
 import { runCommand } from "../../src/build/local/run-command.ts";
@@ -183,17 +183,19 @@ async function push({ from, root }: Stage, { target }: ImageJobRequest, registry
   });
 }
 
+/** What is below a folder; links are not followed. */
 async function entriesOf(folder: string, prefix = ""): Promise<LayerEntry[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return Promise.all(
-    found.map(async (entry): Promise<LayerEntry> => {
-      const at = join(entry.parentPath, entry.name);
-      const path = prefix + relative(folder, at);
-      if (entry.isDirectory()) return { path, folder: true };
-      if (entry.isSymbolicLink()) return { path, target: await readlink(at) };
-      return { path, content: await readFile(at), executable: ((await stat(at)).mode & 0o100) !== 0 };
+  const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const lists = await Promise.all(
+    found.map(async (entry): Promise<LayerEntry[]> => {
+      const at = join(folder, entry.name);
+      const path = prefix + entry.name;
+      if (entry.isDirectory()) return [{ path, folder: true }, ...(await entriesOf(at, `${path}/`))];
+      if (entry.isSymbolicLink()) return [{ path, target: await readlink(at) }];
+      return [{ path, content: await readFile(at), executable: ((await stat(at)).mode & 0o100) !== 0 }];
     }),
   );
+  return lists.flat();
 }
 
 async function writeEntries(folder: string, entries: Iterable<LayerEntry> | AsyncIterable<LayerEntry>): Promise<void> {

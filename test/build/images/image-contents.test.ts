@@ -13,7 +13,7 @@ import { openRegistryServer, type RegistryServer } from "../../support/registry-
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const run = promisify(execFile);
-const DOES_NOTHING = { mode: "755", uid: 0, type: "directory", text: "" };
+const FOLDER = { mode: "755", uid: 0, type: "directory" };
 
 describeWithServers("an image of a function", () => {
   let server: RegistryServer;
@@ -29,9 +29,9 @@ describeWithServers("an image of a function", () => {
     expect(files).toMatchObject({
       "etc/base": { text: "base" },
       "sless/runtime/server": { text: "#!/bin/sh\n", mode: "755", uid: 0 },
-      "sless/image/source": DOES_NOTHING,
+      "sless/image/source": FOLDER,
       "sless/image/source/handler.txt": { text: "hi", mode: "644", uid: 0 },
-      "sless/image/deps": DOES_NOTHING,
+      "sless/image/deps": FOLDER,
       "sless/image/deps/modules/installed": { text: "a" },
       "sless/image/modules": { type: "symlink", text: "deps/modules" },
       "sless/image/beside.json": { text: "{}", mode: "644" },
