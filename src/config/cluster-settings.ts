@@ -36,6 +36,8 @@ export interface ClusterSettings {
     | undefined;
   /** Where images go and come from; undefined without `REGISTRY_HOST`. */
   readonly registry: RegistrySettings | undefined;
+  /** What must be installed or compiled is built in Jobs of their own; undefined without `BUILDER_IMAGE`. */
+  readonly builds: BuildSettings | undefined;
   /** Where sources go; undefined without `S3_BUCKET`: into the data folder. */
   readonly s3: S3Settings | undefined;
   /** `AUTH_MODE`, default and only one: `kubernetes`. There is no mode in which `/v1` is open. */
@@ -83,6 +85,26 @@ export interface RegistrySettings {
   readonly mirror: string | undefined;
 }
 
+export interface BuildSettings {
+  /** `BUILDER_IMAGE`: kaniko's executor, by digest. */
+  readonly builderImage: string;
+  /** `SLESS_IMAGE`: sless itself, which pushes what was built. */
+  readonly slessImage: string;
+  /** `BUILD_NAMESPACE`, default `sless-builds`. */
+  readonly namespace: string;
+  /** `BUILD_CONCURRENCY`, `BUILD_CONCURRENCY_PER_TENANT`, default 4 and 2. */
+  readonly concurrency: number;
+  readonly concurrencyPerTenant: number;
+  /** `BUILD_EGRESS_ALLOWED`: private networks that builds may reach, such as those of registry and object store. */
+  readonly egressAllowed: readonly string[];
+  /** `BUILD_EGRESS_NAMESPACES`: namespaces where these run, when that is in the cluster. */
+  readonly egressNamespaces: readonly string[];
+  /** `BUILDER_FLAGS`: further flags of the executor; undefined: its default. */
+  readonly builderFlags: readonly string[] | undefined;
+  /** `REGISTRY_PULL_SECRET`: a docker config that may only pull; commands of a build can read it. */
+  readonly pullSecret: string | undefined;
+}
+
 export interface S3Settings {
   /** `S3_BUCKET`. */
   readonly bucket: string;
@@ -124,6 +146,7 @@ export function readClusterSettings(env: Environment): ClusterSettings {
         ? undefined
         : Object.freeze({ host: ingressHost, className: text("INGRESS_CLASS"), tlsSecret: text("INGRESS_TLS_SECRET") }),
     registry: readRegistry(read),
+    builds: readBuilds(read, faults),
     s3: readS3(read, faults),
     authMode: read("AUTH_MODE", undefined, oneOf(AUTH_MODES), "kubernetes"),
     gateway: Object.freeze({
@@ -177,6 +200,25 @@ function readRegistry(read: Read): RegistrySettings | undefined {
     mirror: textOf(read, "REGISTRY_MIRROR"),
   };
   return host === undefined ? undefined : Object.freeze({ host, ...others });
+}
+
+function readBuilds(read: Read, faults: Faults): BuildSettings | undefined {
+  const builderImage = textOf(read, "BUILDER_IMAGE");
+  const slessImage = textOf(read, "SLESS_IMAGE");
+  const flags = read<readonly string[] | undefined>("BUILDER_FLAGS", undefined, parseNames, undefined);
+  const others = {
+    namespace: textOf(read, "BUILD_NAMESPACE") ?? "sless-builds",
+    concurrency: read("BUILD_CONCURRENCY", undefined, parsePositive, 4),
+    concurrencyPerTenant: read("BUILD_CONCURRENCY_PER_TENANT", undefined, parsePositive, 2),
+    egressAllowed: read("BUILD_EGRESS_ALLOWED", undefined, parseNetworks, []),
+    egressNamespaces: read("BUILD_EGRESS_NAMESPACES", undefined, parseNames, []),
+    builderFlags: flags,
+    pullSecret: textOf(read, "REGISTRY_PULL_SECRET"),
+  };
+  if (builderImage === undefined) return undefined;
+  if (slessImage !== undefined) return Object.freeze({ builderImage, slessImage, ...others });
+  faults.push("BUILDER_IMAGE is set and SLESS_IMAGE is not: name the image of sless, which pushes what was built");
+  return undefined;
 }
 
 function readS3(read: Read, faults: Faults): S3Settings | undefined {

@@ -25,20 +25,26 @@ const TOKEN_SECONDS = 60;
 const SPARE_SECONDS = 10;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
+/** Or where they are read, each time that the registry asks who it is: they may have been renewed. */
+export type CredentialSource = RegistryCredentials | (() => Promise<RegistryCredentials | undefined>) | undefined;
+
 export function createAuthorizer(options: {
-  readonly credentials: RegistryCredentials | undefined;
+  readonly credentials: CredentialSource;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   /** A token service without TLS is asked only of a registry without TLS. */
   readonly isPlain: boolean;
 }): Authorizer {
-  const { credentials, dispatcher, clock, isPlain } = options;
+  const { dispatcher, clock, isPlain } = options;
   const tokens = new Map<string, Token>();
   let challenge: Challenge | undefined;
-  const basic =
-    credentials && `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
+  let basic: string | undefined;
 
-  async function fetchToken({ realm, service }: Challenge & { scheme: "bearer" }, scopes: Scopes): Promise<Token> {
+  async function fetchToken(
+    { realm, service }: Challenge & { scheme: "bearer" },
+    scopes: Scopes,
+    credentials: RegistryCredentials | undefined,
+  ): Promise<Token> {
     if (!isPlain && !realm.startsWith("https:"))
       throw new RegistryError(401, "UNAUTHORIZED", `the registry's token service ${new URL(realm).origin} has no TLS`);
     const response = credentials?.identityToken
@@ -69,9 +75,11 @@ export function createAuthorizer(options: {
     async answer(header, scopes) {
       challenge = parseChallenge(header);
       if (!challenge) return false;
+      const credentials = typeof options.credentials === "function" ? await options.credentials() : options.credentials;
+      basic = credentials && basicOf(credentials);
       if (challenge.scheme === "basic") return basic !== undefined;
       try {
-        tokens.set(scopes.join(" "), await fetchToken(challenge, scopes));
+        tokens.set(scopes.join(" "), await fetchToken(challenge, scopes, credentials));
       } catch (error) {
         if (error instanceof RegistryError) throw error;
         throw new RegistryError(0, "", `the registry's token service did not answer: ${messageOf(error)}`, {
@@ -81,6 +89,10 @@ export function createAuthorizer(options: {
       return true;
     },
   };
+}
+
+function basicOf({ username, password }: RegistryCredentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
 function askByPassword(

@@ -2,14 +2,13 @@ import type { Readable } from "node:stream";
 import { Agent, type Dispatcher, request as send } from "undici";
 import type { TimerClock } from "../controller/clock.ts";
 import { messageOf } from "../errors/index.ts";
-import { createAuthorizer, type Scopes } from "./authorizer.ts";
-import type { RegistryCredentials } from "./docker-config.ts";
+import { type CredentialSource, createAuthorizer, type Scopes } from "./authorizer.ts";
 import { RegistryError } from "./registry-error.ts";
 
 export interface RegistryOptions {
   /** `registry.example.org:5000`; `docker.io` is Docker Hub. */
   readonly host: string;
-  readonly credentials?: RegistryCredentials;
+  readonly credentials?: CredentialSource;
   /** Without TLS: for registries inside a cluster or on this machine. Default false. */
   readonly plainHttp?: boolean;
   /** Certificates to trust beside the system's, in PEM form. */

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { KIND_NAMES, type Kind } from "../../apis/index.ts";
@@ -36,6 +37,8 @@ export interface ClusterParts {
   readonly events: KubernetesEvents;
   readonly report: Reporter;
   readonly runtimes: ReadonlyMap<string, Runtime>;
+  /** Of sless. */
+  readonly version: string;
   readonly addresses: CallAddresses;
   /** Aborts when the process stops: ends all watches. */
   readonly watching: AbortSignal;
@@ -80,6 +83,7 @@ export async function openClusterParts(
     events.report(event);
   };
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
+  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { version: string };
   await informers.start(watching.signal);
   const followed = followedOf(informers, kinds);
   const store = kinds.length === 0 ? direct : cachedStore(direct, followed);
@@ -98,6 +102,7 @@ export async function openClusterParts(
     events,
     report,
     runtimes,
+    version,
     addresses,
     watching: watching.signal,
   };

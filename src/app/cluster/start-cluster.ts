@@ -9,14 +9,14 @@ import { createHealthServer, openGuard, type ReadinessCheck, type SlessServer } 
 import { type Closers, createClosers } from "../closers.ts";
 import { repositoryUrlFault } from "../remotes.ts";
 import { openApiServer } from "./api-role.ts";
+import { builtElsewhere, openClusterBuilder } from "./cluster-builder.ts";
 import { type ClusterObjects, openClusterObjects } from "./cluster-objects.ts";
 import { type ClusterParts, openClusterParts } from "./cluster-parts.ts";
 import { type ControllerRole, startControllerRole } from "./controller-role.ts";
 import { startGatewayRole } from "./gateway-role.ts";
-import { missingBuilder } from "./missing-builder.ts";
 
 export interface ClusterComposition extends ClusterOptions {
-  /** Makes images; default: nobody does, and the status of what needs one says so. */
+  /** Makes images; default: by the settings. */
   readonly openBuilder?: (parts: ClusterParts, objects: ClusterObjects) => Promise<Builder> | Builder;
   /** Default: the system's. */
   readonly clock?: TimerClock;
@@ -36,11 +36,11 @@ export async function startCluster(options: ClusterComposition): Promise<Cluster
 }
 
 async function start(options: ClusterComposition, closers: Closers): Promise<ClusterApp> {
-  const { roles, settings, openBuilder, clock = systemClock, leaseTimes } = options;
+  const { roles, settings, openBuilder = openClusterBuilder, clock = systemClock, leaseTimes } = options;
   const parts = await openClusterParts(roles, { settings, clock, closers });
   const has = (role: Role) => roles.includes(role);
   const objects = has("controller") || has("api") ? await openClusterObjects(settings, closers) : undefined;
-  const builder = objects && (openBuilder ? await openBuilder(parts, objects) : missingBuilder(clock));
+  const builder = has("controller") ? await openBuilder(parts, objects!) : undefined;
   const remote = has("gateway") ? undefined : closers.add(gatewayElsewhere(parts));
   const own = has("gateway") ? await startGatewayRole(parts) : undefined;
   const gateway = (own?.gateway ?? remote)!;
@@ -88,7 +88,7 @@ function openServer({
     auth,
     gateway,
     objects: objects!,
-    builder: builder!,
+    builder: builder ?? builtElsewhere(parts),
     readiness,
     placeOf: (ref) => controller()?.sync()?.placeOf(ref),
     repositoryUrlFault: repositoryUrlFault(settings.gitNetworks),

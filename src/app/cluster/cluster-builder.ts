@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { imageBuilder } from "../../build/images/index.ts";
+import type { Builder } from "../../build/index.ts";
+import { kanikoJobs } from "../../build/kaniko/index.ts";
+import { API_RESOURCES, type ApiObject, apiPath, isApiError, type KubernetesClient } from "../../kubernetes/index.ts";
+import { credentialsIn, parseImageReference, type RegistryClient, registryClient } from "../../registry/index.ts";
+import type { ClusterObjects } from "./cluster-objects.ts";
+import type { ClusterParts } from "./cluster-parts.ts";
+import { missingBuilder } from "./missing-builder.ts";
+
+/** Makes images in the installation's registry; without one it says so of every build. */
+export async function openClusterBuilder(parts: ClusterParts, objects: ClusterObjects): Promise<Builder> {
+  const { settings, closers, clock, log, version } = parts;
+  const { registry: where } = settings;
+  if (!where) return missingBuilder(clock);
+  const clients = registryClients(parts);
+  const builder = imageBuilder({
+    objects: objects.objects,
+    registry: clients(where.host),
+    clientOf: clients,
+    mirror: where.mirror,
+    jobs: await openJobs(parts, objects),
+    clock,
+    folder: join(settings.data, "builds"),
+    version,
+    notice: (message) => log.warn({ component: "builder" }, message),
+  });
+  closers.defer(() => builder.close());
+  return builder;
+}
+
+/** Of a process in which nothing is built: which images are there, and where the output of builds is. */
+export function builtElsewhere(parts: ClusterParts): Pick<Builder, "has" | "logs"> {
+  const clients = registryClients(parts);
+  return {
+    async has(imageRef) {
+      const { host, repository, digest } = parseImageReference(imageRef);
+      return digest !== undefined && (await clients(host).manifestDigest(repository, digest)) !== undefined;
+    },
+    async *logs() {
+      const text = "The output of builds is told by the Jobs in the build namespace: see kubectl logs there.\n";
+      yield new TextEncoder().encode(text);
+    },
+  };
+}
+
+/** Clients by host, each with what the installation's docker config says of its own host alone. */
+function registryClients({ settings, client, clock, closers }: ClusterParts): (host: string) => RegistryClient {
+  const { registry, pod } = settings;
+  const opened = new Map<string, RegistryClient>();
+  const readSecret = (host: string) => async () => {
+    if (registry?.secret === undefined) return undefined;
+    const config = await dockerConfig(client, { namespace: pod.namespace, name: registry.secret });
+    return config === undefined ? undefined : credentialsIn(config, host);
+  };
+  return (host) => {
+    const known = opened.get(host);
+    if (known) return known;
+    const plainHttp = registry?.plainHttp === true && (host === registry.host || host === registry.mirror);
+    const made = closers.add(registryClient({ host, clock, plainHttp, credentials: readSecret(host) }));
+    opened.set(host, made);
+    return made;
+  };
+}
+
+interface DockerSecret extends ApiObject {
+  readonly data?: { readonly ".dockerconfigjson"?: string };
+}
+
+async function dockerConfig(
+  client: KubernetesClient,
+  secret: { readonly namespace: string; readonly name: string },
+): Promise<string | undefined> {
+  try {
+    const path = apiPath(API_RESOURCES.Secret, secret);
+    const { data } = await client.request<DockerSecret>({ method: "GET", path });
+    const encoded = data?.[".dockerconfigjson"];
+    return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("utf8");
+  } catch (error) {
+    if (isApiError(error, 404)) return undefined;
+    throw error;
+  }
+}
+
+async function openJobs(parts: ClusterParts, { objects, presignedGet }: ClusterObjects) {
+  const { settings, client, clock, log, watching } = parts;
+  const { builds, registry, pod } = settings;
+  if (!builds || !registry) return undefined;
+  if (!presignedGet) {
+    log.warn({ component: "builder" }, "BUILDER_IMAGE is set and S3_BUCKET is not: builds read their files from there");
+    return undefined;
+  }
+  const { builderFlags, pullSecret, ...rest } = builds;
+  const secretNamed = (name: string | undefined) =>
+    name === undefined ? undefined : { namespace: pod.namespace, name };
+  const jobs = kanikoJobs({
+    client,
+    objects,
+    presign: presignedGet,
+    clock,
+    log,
+    settings: {
+      ...rest,
+      ...(builderFlags ? { builderFlags } : {}),
+      registry: {
+        host: registry.host,
+        plainHttp: registry.plainHttp,
+        mirror: registry.mirror,
+        pushSecret: secretNamed(registry.secret),
+        pullSecret: secretNamed(pullSecret),
+      },
+    },
+  });
+  await jobs.start(watching);
+  return jobs;
+}
