@@ -12,6 +12,7 @@ export * from "./v1alpha1/keys.ts";
 export * from "./v1alpha1/kind-definition.ts";
 export * from "./v1alpha1/kinds.ts";
 export * from "./v1alpha1/metadata.ts";
+export * from "./v1alpha1/name-holder.ts";
 export * from "./v1alpha1/nearest-name.ts";
 export * from "./v1alpha1/ownership.ts";
 export * from "./v1alpha1/repository.ts";

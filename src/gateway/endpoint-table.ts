@@ -1,4 +1,11 @@
-import { effectiveReplicas, isReachable, type ObjectKey, type ObjectOf, type WorkloadRef } from "../apis/index.ts";
+import {
+  effectiveReplicas,
+  isReachable,
+  nameHolder,
+  type ObjectKey,
+  type ObjectOf,
+  type WorkloadRef,
+} from "../apis/index.ts";
 
 /** Where calls of one address go. */
 export interface Endpoint {
@@ -31,8 +38,8 @@ const DEFAULT_FUNCTION_TIMEOUT_SEC = 30;
 export function createEndpointTable({ functions, services, triggersOf }: EndpointSources): EndpointTable {
   return {
     find(key) {
-      const object = services.get(key) ?? functions.get(key);
-      if (!object || object.metadata.deletionTimestamp !== undefined) return undefined;
+      const object = nameHolder(functions.get(key), services.get(key));
+      if (!object) return undefined;
       const triggers = triggersOf(key);
       const isService = object.kind === "Service";
       return {

@@ -1,4 +1,12 @@
-import { KIND_NAMES, type Kind, keyOf, type ObjectKey, type ObjectOf, type ObjectRef } from "../apis/index.ts";
+import {
+  KIND_NAMES,
+  type Kind,
+  keyOf,
+  nameHolder,
+  type ObjectKey,
+  type ObjectOf,
+  type ObjectRef,
+} from "../apis/index.ts";
 import { type ControllerLog, createInformer, type Informer } from "../controller/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 
@@ -11,7 +19,7 @@ export interface ObjectInformers {
   readonly repositories: Informer<"Repository">;
   /** Triggers whose `functionRef` is this name. */
   triggersOf(key: ObjectKey): ObjectOf<"Trigger">[];
-  /** The Function or Service of that name. */
+  /** The Function or Service that has that name. */
   targetOf(key: ObjectKey): ObjectRef | undefined;
   /** Follows the store until the signal aborts; resolves when the first lists are in memory. */
   start(signal: AbortSignal): Promise<void>;
@@ -52,10 +60,8 @@ export function createObjectInformers(
     repositories,
     triggersOf: (key) => triggers.byIndex("functionRef", keyOf(key)),
     targetOf(key) {
-      const object = services.get(key) ?? functions.get(key);
-      return object && !object.metadata.deletionTimestamp
-        ? { kind: object.kind, namespace: key.namespace, name: key.name }
-        : undefined;
+      const object = nameHolder(functions.get(key), services.get(key));
+      return object && { kind: object.kind, namespace: key.namespace, name: key.name };
     },
     async start(signal) {
       for (const informer of all) void informer.start(signal);

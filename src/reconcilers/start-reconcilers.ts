@@ -49,12 +49,13 @@ const CONCURRENCY = 8;
 /** Starts the reconcilers of all kinds with code or triggers, and the wires between them. The informers must be synced. */
 export async function startReconcilers(deps: ReconcilersDeps): Promise<Reconcilers> {
   const { informers } = deps;
-  const workloadDeps = { ...deps, triggersOf: informers.triggersOf };
+  const { triggersOf, targetOf } = informers;
+  const workloadDeps = { ...deps, triggersOf, targetOf };
   const controllers = {
     Function: controller("function", createWorkloadReconciler("Function", workloadDeps), deps),
     Service: controller("service", createWorkloadReconciler("Service", workloadDeps), deps),
     FunctionJob: controller("function-job", createFunctionJobReconciler(deps), deps),
-    Trigger: controller("trigger", createTriggerReconciler({ ...deps, targetOf: informers.targetOf }), deps),
+    Trigger: controller("trigger", createTriggerReconciler({ ...deps, targetOf }), deps),
   };
   const routing = deps.routes && startRouting(deps.routes, deps);
   const enqueue = (ref: WorkloadRef) => controllers[ref.kind].enqueue(keyOf(ref));
@@ -144,6 +145,9 @@ function workloadChanged<K extends "Function" | "Service">(
     controllers[kind].enqueue(key);
     for (const job of informers.jobs.byIndex("functionRef", key)) controllers.FunctionJob.enqueue(keyOf(job));
     if (!isNewOrGone) return;
+    // Whose name it is may be another's now.
+    if (kind === "Function" && informers.services.get(key)) controllers.Service.enqueue(key);
+    if (kind === "Service" && informers.functions.get(key)) controllers.Function.enqueue(key);
     for (const trigger of informers.triggers.byIndex("functionRef", key)) controllers.Trigger.enqueue(keyOf(trigger));
   });
 }

@@ -29,6 +29,8 @@ export interface WorkloadDeps {
   readonly report: Reporter;
   /** Triggers of the namespace whose `functionRef` is this name. */
   triggersOf(key: ObjectKey): readonly ObjectOf<"Trigger">[];
+  /** The Function or Service that has that name, from watches. */
+  targetOf(key: ObjectKey): ObjectRef | undefined;
   /** Address of a workload at `/fn/`. */
   urlOf(ref: ObjectRef): string;
   /** What has no replicas is built and laid out all the same, so that it starts at once. Default false. */
@@ -81,7 +83,8 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
   const sourceDigest = sourceDigestOfKey(ref, object.spec.s3Key);
   const runtime = deps.runtimes.get(object.spec.runtime);
   const fault = faultOf(object, ref, runtime, deps);
-  const seen = { sourceDigest, replicas, fault, url: urlOf(ref, triggers, deps) };
+  const url = isTaken(ref, deps) ? undefined : urlOf(ref, triggers, deps);
+  const seen = { sourceDigest, replicas, fault, url };
   if (fault || sourceDigest === undefined || !runtime) {
     return { ...seen, build: undefined, platform: await deps.platform.state(ref) };
   }
@@ -142,6 +145,11 @@ function faultOf(
   runtime: Runtime | undefined,
   deps: WorkloadDeps,
 ): WorkloadObservation["fault"] {
+  if (isTaken(ref, deps)) {
+    const other = ref.kind === "Function" ? "Service" : "Function";
+    const message = `A ${other} of this name was here first, and has its address; delete one of them.`;
+    return { reason: "NameTaken", message };
+  }
   if (!runtime) {
     const error = new SlessError("runtime_unknown", {
       runtime: object.spec.runtime,
@@ -157,6 +165,12 @@ function faultOf(
     };
   }
   return undefined;
+}
+
+/** Two that write the children of one name would undo one another's work without end. */
+function isTaken({ kind, ...key }: WorkloadRef, { targetOf }: Pick<WorkloadDeps, "targetOf">): boolean {
+  const holder = targetOf(key);
+  return holder !== undefined && holder.kind !== kind;
 }
 
 function urlOf(ref: WorkloadRef, triggers: readonly ObjectOf<"Trigger">[], deps: WorkloadDeps): string | undefined {

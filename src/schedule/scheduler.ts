@@ -1,4 +1,4 @@
-import { type Kind, keyOf, type ObjectKey, type ObjectMeta, type ObjectOf } from "../apis/index.ts";
+import { type Kind, keyOf, nameHolder, type ObjectKey, type ObjectMeta, type ObjectOf } from "../apis/index.ts";
 import {
   type Controller,
   type ControllerLog,
@@ -64,7 +64,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
     calls,
     startingDeadlineMs: deps.startingDeadlineMs ?? STARTING_DEADLINE_MS,
     readSchedule: scheduleCache(),
-    targetOf: (key: ObjectKey) => present(services.get(key)) ?? present(functions.get(key)),
+    targetOf: (key: ObjectKey) => nameHolder(functions.get(key), services.get(key)),
     isStopping: () => stopping,
   });
   const controller = startController({
@@ -95,10 +95,6 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
       await controller.stop((timeoutMs * (1 - CALLS_SHARE)) / 2);
     },
   };
-}
-
-function present<T extends ObjectOf<Kind>>(object: T | undefined): T | undefined {
-  return object?.metadata.deletionTimestamp === undefined ? object : undefined;
 }
 
 /** Statuses are our own writes, or say nothing about ticks. */
