@@ -65,14 +65,14 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       `patch leases.coordination.k8s.io:sless-controller in ${OWN}`,
       `create rolebindings.rbac.authorization.k8s.io in ${TENANT}`,
       "bind clusterroles.rbac.authorization.k8s.io:sless-tenant-editor",
+      "create tokenreviews.authentication.k8s.io",
+      "create subjectaccessreviews.authorization.k8s.io",
     ],
     mayNot: [
       `patch leases.coordination.k8s.io:another in ${OWN}`,
       `create leases.coordination.k8s.io in ${TENANT}`,
       `create ingresses.networking.k8s.io in ${DEPLOY}`,
       `delete pods in ${DEPLOY}`,
-      "create tokenreviews.authentication.k8s.io",
-      "create subjectaccessreviews.authorization.k8s.io",
       `update deployments.apps in ${DEPLOY}`,
     ],
   },
@@ -107,6 +107,7 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       ...each(READ, KINDS.slice(0, 3), TENANT),
       ...each(READ, ["endpointslices.discovery.k8s.io"], DEPLOY),
       "create tokenreviews.authentication.k8s.io",
+      "create subjectaccessreviews.authorization.k8s.io",
     ],
     mayNot: [
       ...each(WRITE, KINDS, TENANT),
@@ -116,7 +117,6 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       ...each(READ, ["pods", "configmaps", "deployments.apps"], DEPLOY),
       "list namespaces",
       "create namespaces",
-      "create subjectaccessreviews.authorization.k8s.io",
     ],
   },
 };
