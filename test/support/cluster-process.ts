@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFailed, onTestFinished } from "vitest";
 import type { Role } from "../../src/cli/index.ts";
 import type { LeaseTimes } from "../../src/controller/index.ts";
 import { eventually } from "./eventually.ts";
@@ -80,6 +80,7 @@ export function startClusterProcess(cluster: TestCluster, options: ClusterProces
     await exited;
   };
   onTestFinished(() => kill("SIGKILL"));
+  onTestFailed(() => console.info(`${name}:\n${output}`));
   function assertAlive(): void {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${output}`);
   }

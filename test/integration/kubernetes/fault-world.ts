@@ -219,7 +219,11 @@ function differences(standing: Standing, wanted: ReadonlyMap<string, Wanted>, he
   if (applied !== `main@sha1:${head}`) faults.push(`applied is ${applied}`);
   if (!isTrue(repository, "Ready")) faults.push(`Repository: ${JSON.stringify(repository?.status?.conditions)}`);
   expectNames("functions", functions, names);
-  expectNames("triggers", triggers, names.map((name) => `${name}-http`).sort());
+  expectNames(
+    "triggers",
+    triggers.filter(({ spec }) => spec.type === "http"),
+    names.map((name) => `${name}-http`).sort(),
+  );
   expectNames("deployments", deployments, names);
   expectNames("services", services, names);
   for (const object of functions) faults.push(...functionFaults(object, wanted, deployments));
