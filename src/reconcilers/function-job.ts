@@ -23,6 +23,8 @@ export interface FunctionJobDeps {
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly clock: Clock;
   readonly report: Reporter;
+  /** As of `CleanUpDeps`. */
+  isGone?(ref: WorkloadRef): Promise<boolean>;
 }
 
 type Job = ObjectOf<"FunctionJob">;

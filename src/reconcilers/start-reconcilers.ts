@@ -31,6 +31,8 @@ export interface ReconcilersDeps {
   /** Where the addresses of `urlOf` need a way to the gateway. Default: they do not. */
   readonly routes?: Routes;
   urlOf(ref: ObjectRef): string;
+  /** As of `CleanUpDeps`. */
+  isGone?(ref: WorkloadRef): Promise<boolean>;
   /** As of `WorkloadDeps`. */
   readonly prepareStopped?: boolean;
   onRun?(run: ReconcileRun): void;

@@ -27,6 +27,8 @@ export interface WorkloadDeps {
   readonly runtimes: ReadonlyMap<string, Runtime>;
   readonly clock: Clock;
   readonly report: Reporter;
+  /** As of `CleanUpDeps`. */
+  isGone?(ref: WorkloadRef): Promise<boolean>;
   /** Triggers of the namespace whose `functionRef` is this name. */
   triggersOf(key: ObjectKey): readonly ObjectOf<"Trigger">[];
   /** The Function or Service that has that name, from watches. */

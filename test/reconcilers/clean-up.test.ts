@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FINALIZER } from "../../src/apis/index.ts";
+import { FINALIZER, refText, type WorkloadRef } from "../../src/apis/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { memoryStore } from "../support/memory-store.ts";
 import { createFunction, KEY, reconcilersWorld, untilGone, untilReady } from "./reconcilers-world.ts";
@@ -49,6 +49,23 @@ it("what runs of an object that went without a finalizer is swept at the start",
     () => world.asked,
     (asked) => asked.includes("remove Service/demo/hello"),
   );
+});
+
+it.each([
+  { gone: false, ends: [] },
+  { gone: true, ends: [`cancel ${HELLO}`, `remove ${HELLO}`] },
+])("what runs of an object that is missing in memory ends only if it is gone: $gone", async ({ gone, ends }) => {
+  const questions: string[] = [];
+  const isGone = async (ref: WorkloadRef) => {
+    questions.push(refText(ref));
+    return gone;
+  };
+  const world = reconcilersWorld(await memoryStore(), { isGone });
+  world.kept.push({ kind: "Function", ...KEY });
+  const { idle } = await world.start();
+  await idle();
+  expect(questions).toEqual([HELLO]);
+  expect(world.asked).toEqual(ends);
 });
 
 it("an object stays until its workload is removed, and a fault is tried again", async () => {

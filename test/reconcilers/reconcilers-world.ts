@@ -10,9 +10,8 @@ import {
 import type { Builder } from "../../src/build/index.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import type { Platform } from "../../src/platform/index.ts";
-import { createObjectInformers, startReconcilers } from "../../src/reconcilers/index.ts";
+import { createObjectInformers, type ReconcilersDeps, startReconcilers } from "../../src/reconcilers/index.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
-import type { Routes } from "../../src/routes/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { fakePlatform } from "../support/fake-platform.ts";
 import { runtimes } from "../support/function-files.ts";
@@ -30,8 +29,10 @@ export interface ReconcilersWorld {
   start(): Promise<{ stop(): Promise<void>; idle(): Promise<void> }>;
 }
 
+type Options = Pick<ReconcilersDeps, "routes" | "isGone">;
+
 /** Reconcilers over a store, with a builder that has every image and a platform that runs nothing. */
-export function reconcilersWorld(store: ResourceStore, options: { routes?: Routes } = {}): ReconcilersWorld {
+export function reconcilersWorld(store: ResourceStore, options: Options = {}): ReconcilersWorld {
   const asked: string[] = [];
   const faults: ReconcilersWorld["faults"] = {};
   const kept: WorkloadRef[] = [];
@@ -61,7 +62,7 @@ export function reconcilersWorld(store: ResourceStore, options: { routes?: Route
   return { asked, faults, kept, start: () => start(recording(store, asked), { builder, platform, ...options }) };
 }
 
-async function start(store: ResourceStore, ports: { builder: Builder; platform: Platform; routes?: Routes }) {
+async function start(store: ResourceStore, ports: Pick<ReconcilersDeps, "builder" | "platform"> & Options) {
   const log = { debug: () => {}, warn: () => {}, error: () => {} };
   const informers = createObjectInformers(store, log);
   const watching = new AbortController();

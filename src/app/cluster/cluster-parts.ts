@@ -29,6 +29,8 @@ export interface ClusterParts {
   readonly client: OpenedClient;
   /** Another client with a rate limit of its own: what it sends waits behind nothing. */
   readonly openClient: (name: string, limit?: { perSecond: number; burst: number }) => OpenedClient;
+  /** Asks the API server each time. */
+  readonly directStore: ResourceStore;
   /** Reads objects from memory, never behind this process's own writes. */
   readonly store: ResourceStore;
   /** The same for what follows from objects: its requests wait while those of syncs and people are under way. */
@@ -96,6 +98,7 @@ export async function openClusterParts(
     clock,
     client,
     openClient,
+    directStore: direct,
     store,
     yieldingStore,
     informers,

@@ -132,7 +132,7 @@ async function openRoutes({ client, clock, settings, log, watching }: ClusterPar
 /** Everything that one process alone may do, until the signal aborts. */
 async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncController) => void): Promise<void> {
   const { parts, gateway, objects, builder, platform, remotes, routes } = standby;
-  const { informers, store, yieldingStore, report, clock, log, runtimes, metrics, addresses } = parts;
+  const { informers, store, directStore, yieldingStore, report, clock, log, runtimes, metrics, addresses } = parts;
   const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
   const shared = { informers, store, report, log, runtimes, clock, onRun };
   const reconcilers = await startReconcilers({
@@ -142,6 +142,7 @@ async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncCo
     platform,
     urlOf: addresses.urlOf,
     prepareStopped: true,
+    isGone: async (ref) => (await directStore.get(ref.kind, ref)) === undefined,
     ...(routes ? { routes } : {}),
   });
   const sync = createSyncController({ ...shared, ...objects, openGit: remotes.open });
