@@ -7,6 +7,7 @@ import type { BuildsInFlight } from "../builds-in-flight.ts";
 import { checkHandlerFile, failureId } from "../handler-file.ts";
 import { imageKey, originKey } from "../plan/index.ts";
 import type { BaseImages, RuntimeBases } from "./base-images.ts";
+import type { KeptLogs } from "./kept-logs.ts";
 import type { MakeDeps } from "./make-image.ts";
 import { toImageFault } from "./registry-faults.ts";
 import type { Renewals } from "./renewals.ts";
@@ -26,6 +27,7 @@ export interface EnsureDeps extends MakeDeps {
   readonly builds: BuildsInFlight<FlightWanted>;
   readonly wanted: WantedImages;
   readonly renewals: Renewals;
+  readonly kept: KeptLogs;
   readonly recheckMs: number;
 }
 

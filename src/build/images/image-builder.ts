@@ -16,6 +16,7 @@ import type { ImageJobs } from "../image-jobs.ts";
 import { openBaseImages } from "./base-images.ts";
 import { type EnsureDeps, ensureImage, type FlightWanted } from "./ensure-image.ts";
 import { openJobImages } from "./job-images.ts";
+import { keptLogs } from "./kept-logs.ts";
 import { madeImages } from "./made-images.ts";
 import { rememberingClient } from "./remembering-client.ts";
 import { openRenewals, type RenewalSettings } from "./renewals.ts";
@@ -29,7 +30,7 @@ const RECHECK_MS = 600_000;
 const PLATFORM = "linux/amd64";
 
 export interface ImageBuilderOptions {
-  /** Sources. */
+  /** Sources; logs of builds are kept there too. */
   readonly objects: ObjectStore;
   /** The registry that images of functions are pushed to. */
   readonly registry: RegistryClient;
@@ -79,7 +80,7 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
     for (const workload of workloads) for (const listener of listeners) listener(workload);
   };
   const deps = openParts(options, changed);
-  const { builds, wanted, logs, renewals, registry } = deps;
+  const { builds, wanted, logs, kept, renewals, registry } = deps;
   let ready: Promise<void> | undefined;
   let isClosed = false;
 
@@ -115,7 +116,9 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
     },
     async *logs(workload, { follow, signal }) {
       const log = await logs.of(workload);
-      if (log) yield* log.read({ follow, signal });
+      if (log) return yield* log.read({ follow, signal });
+      const last = await kept.last(workload);
+      if (last) yield last;
     },
     async close() {
       isClosed = true;
@@ -123,6 +126,7 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
       renewals.close();
       await builds.close();
       deps.jobImages.close();
+      await kept.settled();
     },
   };
 }
@@ -155,6 +159,7 @@ function openParts(options: ImageBuilderOptions, changed: (workloads: Iterable<W
     slots: openCommandSlots(options.concurrency ?? CONCURRENCY),
     failures: buildFailures(clock),
     logs: buildLogs(join(folder, "logs")),
+    kept: keptLogs(objects),
     renewals: openRenewals(options.renewals ?? {}, clock, (workload) => changed([workload])),
     recheckMs,
     forget() {

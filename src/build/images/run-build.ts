@@ -40,4 +40,5 @@ export async function runBuild(
   }
   renewals.leave(request.workload);
   await logs.end(build);
+  if (!signal.aborted) deps.kept.keep(request.workload, clock.now(), log);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ImageJobRequest, ImageJobState, ImageJobs } from "../../../src/build/index.ts";
 import { SlessError } from "../../../src/errors/index.ts";
-import { requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
+import { buildLog, requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
 import { eventually } from "../../support/eventually.ts";
 import { describeWithServers } from "../../support/kubernetes/index.ts";
 import { manualClock } from "../../support/manual-clock.ts";
@@ -194,6 +194,23 @@ describeWithServers("what a builder of images asks of its jobs", () => {
       async () => jobs.requests,
       (all) => all.length === 2,
     );
+  });
+
+  it("the log of an ended build can be read by another process, the last few are kept", async () => {
+    const test = await openImageBuilder(server.host);
+    const request = await requestOf(test, { "handler.txt": "x", "deps.txt": "a" });
+    await untilBuilt(test, request);
+    for (const text of ["1", "2", "3", "4"]) await untilBuilt(test, await requestOf(test, { "handler.txt": text }));
+    await untilFailed(test, await requestOf(test, { "handler.txt": "x", "deps.txt": "fail" }));
+    await test.builder.close();
+    const other = await test.reopen();
+    const log = await buildLog(other, request.workload, true);
+    expect(log).toMatch(/installing fail\n[\s\S]*sless: Installing the dependencies failed/);
+    expect(log).not.toContain("user:secret");
+    const kept: string[] = [];
+    for await (const key of test.objects.list("builds/functions/demo/hello/")) kept.push(key);
+    expect(kept).toHaveLength(3);
+    expect(await buildLog(other, { ...request.workload, name: "never" }, true)).toBe("");
   });
 
   it("commands are not given addresses with credentials", async () => {
