@@ -18,6 +18,7 @@ import { logs } from "./logs.ts";
 import { plan } from "./plan.ts";
 import { pull } from "./pull.ts";
 import { reconcile } from "./reconcile.ts";
+import { rollback } from "./rollback.ts";
 import { secretDelete } from "./secret-delete.ts";
 import { secretList } from "./secret-list.ts";
 import { secretSet } from "./secret-set.ts";
@@ -42,6 +43,7 @@ export const VERBS: readonly Verb[] = [
   reconcile,
   pull,
   exportVerb,
+  rollback,
   create,
   setVerb,
   suspend,

@@ -585,6 +585,31 @@ export const ERRORS = {
     happened: "{cause}.",
     remedy: "Read `sless {verb} --help`.",
   },
+  rollback_unsaved: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{what} is not rolled back: {paths} would be lost or taken into the commit, and is not committed.",
+    remedy: "Commit it, or put it aside with `git stash -u`, and roll back again.",
+  },
+  rollback_commit_missing: {
+    status: 404,
+    consequence: "stalled",
+    happened: "{what} is not rolled back: commit {commit} is not in {folder}.",
+    remedy:
+      "Run `git fetch` (of a shallow clone `git fetch --unshallow`), and check that this is the repository that it is deployed from.",
+  },
+  rollback_refused: {
+    status: 409,
+    consequence: "stalled",
+    happened: "{what} is not rolled back: {cause}.",
+    remedy: "Read `sless history {name}` for what served, or restore the files with git.",
+  },
+  rollback_failed: {
+    status: 500,
+    consequence: "stalled",
+    happened: "git did not make the commit: {cause}.",
+    remedy: "Correct what git says and roll back again; the folder is as it was before.",
+  },
   not_a_repository: {
     status: 400,
     consequence: "stalled",

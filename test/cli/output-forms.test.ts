@@ -22,6 +22,7 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
   reconcile: TABLE,
   pull: ["text", ...RESULT],
   export: RESULT,
+  rollback: RESULT,
   create: TABLE,
   set: TABLE,
   suspend: TABLE,

@@ -61,7 +61,10 @@ it("a registry that does not answer hides nothing of the history", async () => {
 it("the object itself tells its history, and may be sent back with it", async () => {
   const { json, url } = await served();
   const { body } = await json("/v1/namespaces/default/functions/hello");
-  expect((body as { history: object[] }).history.map((one) => "source_present" in one)).toEqual([false, false]);
+  expect((body as unknown as { history: object[] }).history.map((one) => "source_present" in one)).toEqual([
+    false,
+    false,
+  ]);
   const answer = await fetch(`${url}/v1/namespaces/default/functions/hello`, {
     method: "PUT",
     body: JSON.stringify(body),
