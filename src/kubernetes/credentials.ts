@@ -26,12 +26,12 @@ export interface CredentialOptions {
   readonly clock: TimerClock;
   /** Without an answer after so long a request has failed. */
   readonly timeoutMs: number;
+  /** More requests than these wait for a connection. */
+  readonly connections: number;
 }
 
 /** Service-account tokens rotate hourly, an hour before they end; files are looked at this often. */
 const FRESH_MS = 30_000;
-/** More requests than these wait for a connection. */
-const CONNECTIONS_MAX = 64;
 /** The API server ends connections that were idle for 90 s. */
 const IDLE_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -46,7 +46,7 @@ const PLUGIN_TIMEOUT_MS = 30_000;
 export function readCredentials(source: KubeConfigSource, options: CredentialOptions): CredentialReader {
   const { clock } = options;
   let loaded = loadKubeConfig(source);
-  const dispatchers = keptDispatchers(options.timeoutMs);
+  const dispatchers = keptDispatchers(options);
   let current: { readonly credentials: Credentials; readonly untilMs: number } | undefined;
   let reading: Promise<Credentials> | undefined;
 
@@ -148,13 +148,13 @@ interface KeptDispatchers {
 }
 
 /** One dispatcher for as long as nothing of its TLS settings changes. */
-function keptDispatchers(timeoutMs: number): KeptDispatchers {
+function keptDispatchers(options: CredentialOptions): KeptDispatchers {
   let kept: { readonly key: string; readonly dispatcher: Dispatcher } | undefined;
   return {
     async get(config, cluster, tls) {
       const key = JSON.stringify([cluster.server, cluster.proxyUrl, tls]);
       if (kept?.key === key) return kept.dispatcher;
-      const dispatcher = cluster.proxyUrl ? await proxyDispatcher(config) : directDispatcher(tls, timeoutMs);
+      const dispatcher = cluster.proxyUrl ? await proxyDispatcher(config) : directDispatcher(tls, options);
       // Requests in flight end first.
       void kept?.dispatcher.close();
       kept = { key, dispatcher };
@@ -166,10 +166,10 @@ function keptDispatchers(timeoutMs: number): KeptDispatchers {
   };
 }
 
-function directDispatcher(tls: object, timeoutMs: number): Dispatcher {
+function directDispatcher(tls: object, { timeoutMs, connections }: CredentialOptions): Dispatcher {
   return new Agent({
     connect: { ...tls, keepAlive: true, keepAliveInitialDelay: 30_000, timeout: CONNECT_TIMEOUT_MS },
-    connections: CONNECTIONS_MAX,
+    connections,
     keepAliveTimeout: IDLE_MS,
     headersTimeout: timeoutMs,
     bodyTimeout: 0,

@@ -20,6 +20,8 @@ export interface ClientOptions {
   readonly userAgent?: string;
   /** Without an answer, or the next part of it, after so long a request has failed; default 60,000. */
   readonly timeoutMs?: number;
+  /** Kept at a time, default 64. A watch, or a log that is followed, has one for as long as it lasts; what comes beyond waits. */
+  readonly connections?: number;
   readonly onSent?: (sent: SentRequest) => void;
 }
 
@@ -39,8 +41,9 @@ export type OpenedClient = KubernetesClient & {
 
 /** @throws SlessError `settings_invalid` when the kubeconfig cannot be used; nothing is sent before the first request */
 export function openKubernetesClient(options: ClientOptions): OpenedClient {
-  const { from, perSecond = 200, burst = 400, clock = systemClock, userAgent = "sless", timeoutMs = 60_000 } = options;
-  const credentials = readCredentials(from, { clock, timeoutMs });
+  const { from, perSecond = 200, burst = 400, clock = systemClock, userAgent = "sless" } = options;
+  const { timeoutMs = 60_000, connections = 64 } = options;
+  const credentials = readCredentials(from, { clock, timeoutMs, connections });
   const limit = rateLimit({ perSecond, burst, clock });
   const sent = { requests: 0 };
   const exchange = createExchange({

@@ -27,6 +27,8 @@ export interface ApiDeps extends Pick<ServerDeps, "placeOf" | "repositoryUrlFaul
 }
 
 const CALLS_STOP_MS = 10_000;
+/** However many follow logs: nothing but logs waits for it. */
+const LOGS_LIMIT = { perSecond: 50, burst: 200, connections: 512 };
 
 /** The REST API: RBAC decides on every route of it, with the caller's own rights. */
 export async function openApiServer(parts: ClusterParts, deps: ApiDeps): Promise<SlessServer> {
@@ -43,7 +45,7 @@ export async function openApiServer(parts: ClusterParts, deps: ApiDeps): Promise
     uploads: await openUploadFolder(join(settings.data, "uploads")),
     namespaces: namespacesOf(parts),
     secrets: kubernetesSecrets({ client }),
-    platform: kubernetesLogs({ client, clock, log }),
+    platform: kubernetesLogs({ client: parts.openClient("logs", LOGS_LIMIT), clock, log }),
     whoami: deps.auth.whoami,
     authorize: deps.auth.authorize,
     approveDeletions: (repository, deletions) =>

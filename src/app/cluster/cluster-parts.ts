@@ -6,7 +6,7 @@ import type { Role } from "../../cli/index.ts";
 import type { ClusterSettings } from "../../config/index.ts";
 import { cachedStore, type TimerClock } from "../../controller/index.ts";
 import { type CallAddresses, callAddresses } from "../../gateway/index.ts";
-import { type OpenedClient, openKubernetesClient } from "../../kubernetes/index.ts";
+import { type ClientOptions, type OpenedClient, openKubernetesClient } from "../../kubernetes/index.ts";
 import { createKubernetesEvents, type KubernetesEvents } from "../../kubernetes-events/index.ts";
 import { createObjectInformers, type ObjectInformers } from "../../reconcilers/index.ts";
 import type { ProgressEvent, Reporter } from "../../report/index.ts";
@@ -19,6 +19,8 @@ import { createLogger } from "../logger.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
+export type ClientLimit = Pick<ClientOptions, "connections"> & Required<Pick<ClientOptions, "perSecond" | "burst">>;
+
 /** What every role on a cluster is made of. */
 export interface ClusterParts {
   readonly settings: ClusterSettings;
@@ -27,8 +29,8 @@ export interface ClusterParts {
   readonly metrics: Metrics;
   readonly clock: TimerClock;
   readonly client: OpenedClient;
-  /** Another client with a rate limit of its own: what it sends waits behind nothing. */
-  readonly openClient: (name: string, limit?: { perSecond: number; burst: number }) => OpenedClient;
+  /** Another client with a rate limit and connections of its own: what it sends waits behind nothing. */
+  readonly openClient: (name: string, limit?: ClientLimit) => OpenedClient;
   /** Asks the API server each time. */
   readonly directStore: ResourceStore;
   /** Reads objects from memory, never behind this process's own writes. */
