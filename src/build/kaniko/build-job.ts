@@ -24,8 +24,13 @@ export interface BuildJobInput {
 }
 
 const [FETCH, BUILD, PUSH] = CONTAINERS;
-const CONTEXT_FILE = "/context/context.tar.gz";
-const OUT = "/out";
+const CONTEXT_FILE = "context.tar.gz";
+/** In the containers of sless. */
+const CONTEXT = "/context";
+const LAYOUT = "/layout";
+/** The builder's own folder is of no image: whatever else an image has may be named as it likes. */
+const BUILDER_CONTEXT = "/kaniko/files";
+const BUILDER_LAYOUT = "/kaniko/layout";
 const CREDENTIALS = "/run/sless/registry";
 /** As Docker's own builder does, kaniko needs these to write the files of an image as they are. */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID", "SETFCAP", "KILL"];
@@ -84,7 +89,7 @@ function podOf(input: BuildJobInput, settings: KanikoSettings): V1PodSpec {
     initContainers: [...(isFetched ? [fetchContainer(input, settings)] : []), buildContainer(input, settings)],
     containers: [pushContainer(input, settings)],
     volumes: [
-      { name: "out", emptyDir: { sizeLimit: `${settings.diskMB}Mi` } },
+      { name: "layout", emptyDir: { sizeLimit: `${settings.diskMB}Mi` } },
       ...(isFetched ? [{ name: "context", emptyDir: { sizeLimit: `${settings.diskMB}Mi` } }] : []),
       ...secretVolume("push-credentials", pushSecret),
       ...secretVolume("pull-credentials", pullSecret),
@@ -103,8 +108,8 @@ function secretVolume(name: string, secretName: string | undefined): V1Volume[] 
 function fetchContainer({ contextUrl }: BuildJobInput, settings: KanikoSettings): V1Container {
   return {
     ...slessContainer(FETCH, settings),
-    args: ["fetch-context", "--url", contextUrl, "--to", CONTEXT_FILE],
-    volumeMounts: [{ name: "context", mountPath: "/context" }],
+    args: ["fetch-context", "--url", contextUrl, "--to", `${CONTEXT}/${CONTEXT_FILE}`],
+    volumeMounts: [{ name: "context", mountPath: CONTEXT }],
   };
 }
 
@@ -115,10 +120,10 @@ function buildContainer({ contextUrl, pullSecret }: BuildJobInput, settings: Kan
     name: BUILD,
     image: settings.builderImage,
     args: [
-      `--context=${isFetched ? `tar://${CONTEXT_FILE}` : contextUrl}`,
+      `--context=${isFetched ? `tar://${BUILDER_CONTEXT}/${CONTEXT_FILE}` : contextUrl}`,
       "--dockerfile=Dockerfile",
       "--no-push",
-      `--oci-layout-path=${OUT}`,
+      `--oci-layout-path=${BUILDER_LAYOUT}`,
       // Others tell changed files by their times, and miss some.
       "--snapshot-mode=full",
       "--single-snapshot",
@@ -140,8 +145,8 @@ function buildContainer({ contextUrl, pullSecret }: BuildJobInput, settings: Kan
       capabilities: { drop: ["ALL"], add: CAPABILITIES },
     },
     volumeMounts: [
-      { name: "out", mountPath: OUT },
-      ...(isFetched ? [{ name: "context", mountPath: "/context", readOnly: true }] : []),
+      { name: "layout", mountPath: BUILDER_LAYOUT },
+      ...(isFetched ? [{ name: "context", mountPath: BUILDER_CONTEXT, readOnly: true }] : []),
       ...(pullSecret === undefined ? [] : [{ name: "pull-credentials", mountPath: "/kaniko/.docker", readOnly: true }]),
     ],
   };
@@ -166,7 +171,7 @@ function pushContainer({ request, pushSecret }: BuildJobInput, settings: KanikoS
     ...slessContainer(PUSH, settings),
     args: [
       "push-image",
-      ...["--layout", OUT],
+      ...["--layout", LAYOUT],
       ...["--destination", `${host}/${repository}:${tag}`],
       ...["--report", "/dev/termination-log"],
       ...(plainHttp ? ["--plain-http"] : []),
@@ -174,7 +179,7 @@ function pushContainer({ request, pushSecret }: BuildJobInput, settings: KanikoS
       ...baseRepositories(request.dockerfile, settings).flatMap((base) => ["--mount-from", base]),
     ],
     volumeMounts: [
-      { name: "out", mountPath: OUT, readOnly: true },
+      { name: "layout", mountPath: LAYOUT, readOnly: true },
       ...(pushSecret === undefined ? [] : [{ name: "push-credentials", mountPath: CREDENTIALS, readOnly: true }]),
     ],
   };
