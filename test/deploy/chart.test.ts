@@ -75,6 +75,7 @@ describeWithServers("the chart", () => {
         "hostPath names no folder",
       ],
       "an Ingress without a host": [{ ingress: { enabled: true } }, "needs externalURL"],
+      "builds without a bucket": [{ builds: { image: "kaniko" } }, "needs objects.s3.bucket"],
       "two ways to name a function": [
         { externalURL: "https://a.example.org", triggerIngress: { host: "fn.example.org" } },
         "exclude each other",
@@ -139,6 +140,23 @@ describeWithServers("the chart", () => {
         from.secretRef ? [from.secretRef.name] : [],
       );
     expect(["sless-api", "sless-controller", "sless-gateway"].map(secretsOf)).toEqual([["s3"], ["s3"], []]);
+  });
+
+  it("builds by what it is told, with its own image to push", async () => {
+    const { builds } = readClusterSettings({
+      ...environmentOf(await renderChart(VALUE_SETS["builds in Jobs"])),
+      S3_ACCESS_KEY: "a",
+      S3_SECRET_KEY: "b",
+    });
+    expect(builds).toMatchObject({
+      namespace: "sless-builds",
+      concurrency: 4,
+      builderFlags: ["--snapshot-mode=full", "--image-format=oci"],
+      egressAllowed: ["10.0.0.0/8"],
+      egressNamespaces: ["storage"],
+      pullSecret: "pull",
+    });
+    expect(builds?.slessImage).toMatch(/^sless:/);
   });
 
   it("lets only its own accounts into the gateway's internal port", async () => {

@@ -20,6 +20,7 @@ const KINDS = ["functions", "services", "triggers", "functionjobs", "repositorie
 );
 const each = (verbs: readonly string[], resources: readonly string[], namespace: string) =>
   verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource} in ${namespace}`));
+const DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io";
 const READ = ["get", "list", "watch"];
 const WRITE = ["create", "patch", "delete"];
 const NOBODY = [
@@ -63,6 +64,7 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       "watch namespaces",
       `create leases.coordination.k8s.io in ${OWN}`,
       `patch leases.coordination.k8s.io:sless-controller in ${OWN}`,
+      ...KINDS.map((kind) => `list ${DEFINITIONS}:${kind}`),
       `create rolebindings.rbac.authorization.k8s.io in ${TENANT}`,
       "bind clusterroles.rbac.authorization.k8s.io:sless-tenant-editor",
       "create tokenreviews.authentication.k8s.io",
@@ -70,6 +72,7 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
     ],
     mayNot: [
       `patch leases.coordination.k8s.io:another in ${OWN}`,
+      `list ${DEFINITIONS}`,
       `create leases.coordination.k8s.io in ${TENANT}`,
       `create ingresses.networking.k8s.io in ${DEPLOY}`,
       `delete pods in ${DEPLOY}`,
@@ -106,6 +109,7 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
     may: [
       ...each(READ, KINDS.slice(0, 3), TENANT),
       ...each(READ, ["endpointslices.discovery.k8s.io"], DEPLOY),
+      ...KINDS.slice(0, 3).map((kind) => `list ${DEFINITIONS}:${kind}`),
       "create tokenreviews.authentication.k8s.io",
       "create subjectaccessreviews.authorization.k8s.io",
     ],
@@ -116,6 +120,7 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       ...each([...READ, ...WRITE], ["secrets"], OWN),
       ...each(READ, ["pods", "configmaps", "deployments.apps"], DEPLOY),
       "list namespaces",
+      `list ${DEFINITIONS}`,
       "create namespaces",
     ],
   },
@@ -149,6 +154,16 @@ describeOnOwnControlPlane("the rights of the chart", { controllers: false }, (cl
     const token = await cluster().tokenFor({ serviceAccount, namespace: OWN });
     const actions = [...mayNot, ...NOBODY];
     expect(await answers(token, actions)).toEqual(all(actions, false));
+  });
+
+  it("let the gateway see whether a kind that it follows is being removed, by a list of that name", async () => {
+    const token = await cluster().tokenFor({ serviceAccount: "sless-gateway", namespace: OWN });
+    const statusOf = async (query: string) =>
+      (await cluster().request("GET", `/apis/apiextensions.k8s.io/v1/customresourcedefinitions${query}`, { token }))
+        .status;
+    expect(await statusOf("?fieldSelector=metadata.name%3Dfunctions.sless.kube5s.ru")).toBe(200);
+    expect(await statusOf("?fieldSelector=metadata.name%3Drepositories.sless.kube5s.ru")).toBe(403);
+    expect(await statusOf("")).toBe(403);
   });
 
   it("name every group, resource and verb: no wildcard, no deletion of namespaces", () => {
@@ -244,7 +259,7 @@ describeOnOwnControlPlane("the rights of the chart", { controllers: false }, (cl
 /** What the API server answers the token's own question. */
 async function isAllowed(cluster: TestCluster, token: string, action: string): Promise<boolean> {
   const [, verb, resource, group = "", subresource = "", name = "", namespace = ""] =
-    /^(\S+) ([a-z]+)(?:\.([a-z0-9.]+))?(?:\/([a-z]+))?(?::([a-z-]+))?(?: in (\S+))?$/.exec(action) ?? [];
+    /^(\S+) ([a-z]+)(?:\.([a-z0-9.]+))?(?:\/([a-z]+))?(?::([a-z0-9.-]+))?(?: in (\S+))?$/.exec(action) ?? [];
   if (!verb) throw new Error(`not understood: ${action}`);
   const body = { spec: { resourceAttributes: { verb, resource, group, subresource, name, namespace } } };
   const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";

@@ -16,6 +16,16 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
     mode: "roles",
     objects: { s3: { bucket: "sless", region: "eu-central-1", forcePathStyle: false } },
   },
+  "builds in Jobs": {
+    objects: { s3: { bucket: "sless", endpoint: "http://s3.storage.svc:7070", secret: "s3" } },
+    registry: { host: "registry.storage.svc:5000", plainHTTP: true },
+    builds: {
+      image: `ghcr.io/osscontainertools/kaniko@sha256:${"0".repeat(64)}`,
+      flags: ["--snapshot-mode=full", "--image-format=oci"],
+      pullSecret: "pull",
+      egress: { allowed: ["10.0.0.0/8"], namespaces: ["storage"] },
+    },
+  },
   "a claim that is there": { mode: "roles", objects: { persistence: { existingClaim: "sources" } } },
   "an external address": {
     externalURL: "https://sless.example.org",

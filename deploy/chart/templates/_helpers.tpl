@@ -51,6 +51,9 @@ app.kubernetes.io/component: {{ include "sless.component" . }}
 {{- if and (not .Values.objects.s3.bucket) (eq $p.type "hostPath") (not $p.hostPath) }}
 {{- fail "objects.persistence.hostPath names no folder" }}
 {{- end }}
+{{- if and .Values.builds.image (not (and .Values.objects.s3.bucket .Values.registry.host)) }}
+{{- fail "builds.image needs objects.s3.bucket, from which builds read their files, and registry.host, to which images go" }}
+{{- end }}
 {{- if and .Values.ingress.enabled (not .Values.externalURL) }}
 {{- fail "ingress.enabled needs externalURL: its host and path are what is routed" }}
 {{- end }}
