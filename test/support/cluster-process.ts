@@ -21,6 +21,8 @@ export interface ClusterProcessOptions {
   /** Name of the pod. */
   readonly name: string;
   readonly data: string;
+  /** Of the pod, and so of the lease. */
+  readonly namespace: string;
   /** Default: the controller alone. */
   readonly roles?: readonly Role[];
   /** Default: the cluster's. */
@@ -49,7 +51,15 @@ const MAIN = join(import.meta.dirname, "cluster-main.ts");
 
 /** Starts it and does not wait; killed when the test ends. */
 export function startClusterProcess(cluster: TestCluster, options: ClusterProcessOptions): ClusterProcess {
-  const { name, data, roles = ["controller"], kubeconfig = cluster.kubeconfig, buildMs = 0, clockMs = 0 } = options;
+  const {
+    name,
+    namespace,
+    data,
+    roles = ["controller"],
+    kubeconfig = cluster.kubeconfig,
+    buildMs = 0,
+    clockMs = 0,
+  } = options;
   const { leaseTimes = LEASE_TIMES } = options;
   const images = join(data, "images");
   const settings: TestProcessSettings = { images, buildMs, clockMs, leaseTimes };
@@ -60,7 +70,7 @@ export function startClusterProcess(cluster: TestCluster, options: ClusterProces
       PORT: "0",
       INTERNAL_PORT: "0",
       LISTEN_ADDRESS: "127.0.0.1",
-      POD_NAMESPACE: "default",
+      POD_NAMESPACE: namespace,
       POD_NAME: name,
       SLESS_DATA: data,
       SLESS_GIT_NETWORKS: "127.0.0.0/8",
@@ -92,22 +102,22 @@ export function startClusterProcess(cluster: TestCluster, options: ClusterProces
         assertAlive();
         return output;
       };
-      await eventually(`${name} has started`, look, (text) => text.includes("started http"), 20_000);
+      await eventually(`${name} has started`, look, (text) => text.includes("started http"), 60_000);
     },
     async leads() {
       const look = () => {
         assertAlive();
-        return leaderOf(cluster);
+        return leaderOf(cluster, namespace);
       };
-      await eventually(`${name} leads`, look, (leader) => leader === name, 20_000);
+      await eventually(`${name} leads`, look, (leader) => leader === name, 60_000);
     },
     kill,
   };
 }
 
-/** Name of the pod that has the lease. */
-export async function leaderOf(cluster: TestCluster): Promise<string | undefined> {
-  const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/sless-controller";
+/** Name of the pod that has the lease of a namespace. */
+export async function leaderOf(cluster: TestCluster, namespace: string): Promise<string | undefined> {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/sless-controller`;
   const { body } = await cluster.request("GET", path);
   return body.spec?.holderIdentity?.split("_")[0];
 }

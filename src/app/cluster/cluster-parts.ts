@@ -11,11 +11,12 @@ import { createKubernetesEvents, type KubernetesEvents } from "../../kubernetes-
 import { createObjectInformers, type ObjectInformers } from "../../reconcilers/index.ts";
 import type { ProgressEvent, Reporter } from "../../report/index.ts";
 import type { ResourceStore } from "../../resources/index.ts";
-import { openKubernetesStore } from "../../resources/kubernetes/index.ts";
+import { type InstalledKinds, openKubernetesStore } from "../../resources/kubernetes/index.ts";
 import { loadRuntimes, type Runtime } from "../../runtimes/index.ts";
 import { createMetrics, type Metrics } from "../../server/index.ts";
 import type { Closers } from "../closers.ts";
 import { createLogger } from "../logger.ts";
+import { clusterStores } from "./cluster-stores.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -33,6 +34,8 @@ export interface ClusterParts {
   readonly openClient: (name: string, limit?: ClientLimit) => OpenedClient;
   /** Asks the API server each time. */
   readonly directStore: ResourceStore;
+  /** Of those that the roles follow. */
+  readonly kinds: InstalledKinds;
   /** Reads objects from memory, never behind this process's own writes. */
   readonly store: ResourceStore;
   /** The same for what follows from objects: its requests wait while those of syncs and people are under way. */
@@ -69,7 +72,8 @@ export async function openClusterParts(
   const openClient: ClusterParts["openClient"] = (name, limit = settings.api) =>
     closers.add(openKubernetesClient({ from: settings.kubeconfig, ...limit, userAgent: `sless/${name}` }));
   const client = openClient(roles.join("+"));
-  const direct = openKubernetesStore({ client });
+  const stores = clusterStores({ client, log }, { releases: roles.includes("controller") });
+  const direct = stores.open(client);
   const kinds = [...new Set(roles.flatMap((role) => FOLLOWED[role]))];
   const informers = createObjectInformers(direct, log, kinds);
   const watching = new AbortController();
@@ -90,8 +94,8 @@ export async function openClusterParts(
   const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { version: string };
   await informers.start(watching.signal);
   const followed = followedOf(informers, kinds);
-  const store = kinds.length === 0 ? direct : cachedStore(direct, followed);
-  const yieldingStore = cachedStore(openKubernetesStore({ client: client.yielding }), followed);
+  const store = kinds.length === 0 ? openKubernetesStore({ client }) : cachedStore(direct, followed);
+  const yieldingStore = cachedStore(stores.open(client.yielding), followed);
   return {
     settings,
     closers,
@@ -101,6 +105,7 @@ export async function openClusterParts(
     client,
     openClient,
     directStore: direct,
+    kinds: stores.kinds,
     store,
     yieldingStore,
     informers,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import type { WorkloadRef } from "../../apis/index.ts";
 import type { Builder } from "../../build/index.ts";
 import {
   type LeaderElection,
@@ -51,7 +52,7 @@ interface Standby extends ControllerDeps {
   readonly platform: KubernetesPlatform;
   readonly remotes: Remotes;
   readonly routes: Routes | undefined;
-  readonly tenants: () => FollowedTenants;
+  readonly tenants: FollowedTenants;
 }
 
 /** Controllers, of which one process at a time runs those that must be single. Resolves once this one is a candidate. */
@@ -65,7 +66,7 @@ export async function startControllerRole(parts: ClusterParts, deps: ControllerD
     secrets: kubernetesSecrets({ client, watch }),
   });
   const tenants = await followTenants({ client, settings: tenancySettings(settings), clock, log });
-  closers.defer(() => tenants.stop(STOP_MS));
+  closers.defer(() => tenants.stop());
   const platform = openKubernetesPlatform({
     client: client.yielding,
     clock,
@@ -75,7 +76,7 @@ export async function startControllerRole(parts: ClusterParts, deps: ControllerD
   });
   await platform.start(watching);
   const routes = await openRoutes(parts);
-  const standby: Standby = { ...deps, parts, platform, remotes, routes, tenants: () => tenants };
+  const standby: Standby = { ...deps, parts, platform, remotes, routes, tenants };
   let sync: SyncController | undefined;
   const election = startLeaderElection({
     store: kubernetesLease(parts.openClient("lease"), { namespace: settings.pod.namespace, name: LEASE }),
@@ -131,7 +132,7 @@ async function openRoutes({ client, clock, settings, log, watching }: ClusterPar
 
 /** Everything that one process alone may do, until the signal aborts. */
 async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncController) => void): Promise<void> {
-  const { parts, gateway, objects, builder, platform, remotes, routes } = standby;
+  const { parts, gateway, objects, builder, platform, remotes, routes, tenants } = standby;
   const { informers, store, directStore, yieldingStore, report, clock, log, runtimes, metrics, addresses } = parts;
   const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
   const shared = { informers, store, report, log, runtimes, clock, onRun };
@@ -142,7 +143,7 @@ async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncCo
     platform,
     urlOf: addresses.urlOf,
     prepareStopped: true,
-    isGone: async (ref) => (await directStore.get(ref.kind, ref)) === undefined,
+    isGone: async (ref) => !outlivedKind(ref, standby) && (await directStore.get(ref.kind, ref)) === undefined,
     ...(routes ? { routes } : {}),
   });
   const sync = createSyncController({ ...shared, ...objects, openGit: remotes.open });
@@ -150,6 +151,7 @@ async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncCo
   for (const { name, sizes } of [...reconcilers.controllers, scheduler.controller])
     metrics.watchQueue(name, () => sizes().ready);
   const onError = (error: unknown) => log.warn({ err: messageOf(error) }, "mirrors not removed");
+  const corrections = tenants.startCorrecting();
   const stopRemotes = remotes.watch({ repositories: informers.repositories, onHint: sync.hint, onError });
   onSync(sync);
   await new Promise<void>((resolve) => {
@@ -157,5 +159,20 @@ async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncCo
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
   stopRemotes();
-  await Promise.all([sync.stop(STOP_MS), reconcilers.stop(STOP_MS), scheduler.stop(STOP_MS)]);
+  await Promise.all([
+    sync.stop(STOP_MS),
+    reconcilers.stop(STOP_MS),
+    scheduler.stop(STOP_MS),
+    corrections.stop(STOP_MS),
+  ]);
+}
+
+/**
+ * It was made before its kind was installed: its object went with an earlier installation, and nobody deleted it. It
+ * belongs to the object of its name that comes back.
+ */
+function outlivedKind(ref: WorkloadRef, { parts, platform }: Standby): boolean {
+  const madeAt = platform.madeAt(ref);
+  const installedAt = parts.kinds.installedAt(ref.kind);
+  return madeAt !== undefined && installedAt !== undefined && madeAt <= installedAt;
 }

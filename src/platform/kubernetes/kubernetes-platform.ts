@@ -1,6 +1,6 @@
 import { refText, type WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
-import type { KubernetesClient } from "../../kubernetes/index.ts";
+import type { ApiObject, KubernetesClient } from "../../kubernetes/index.ts";
 import type { Platform } from "../platform.ts";
 import { type ChildWriter, childWriter } from "./child-writer.ts";
 import { type ClusterView, openClusterView } from "./cluster-view.ts";
@@ -26,6 +26,8 @@ export interface KubernetesPlatformOptions {
 export interface KubernetesPlatform extends Platform {
   /** Follows the cluster from now on; resolves when all that runs is known. Everything but `acquire` waits for that. */
   start(signal: AbortSignal): Promise<void>;
+  /** When the oldest was made of what is there of a workload; undefined when nothing is. */
+  madeAt(workload: WorkloadRef): Date | undefined;
 }
 
 /** How long a removal waits for what it deleted to be gone. */
@@ -74,6 +76,7 @@ export function openKubernetesPlatform(options: KubernetesPlatformOptions): Kube
       news.open(view.workloads());
       ready.resolve();
     },
+    madeAt: (workload) => oldestOf(view.children(workload).map(({ object }) => object)),
     apply: (spec, replicas) => exclusively(spec.workload, () => workloads.apply(spec, replicas)),
     runJob: (run) => exclusively(run.spec.workload, () => jobs.run(run)),
     remove: (workload) =>
@@ -96,6 +99,11 @@ export function openKubernetesPlatform(options: KubernetesPlatformOptions): Kube
     onChange: news.listen,
     logs: kubernetesLogs({ client, clock, log }).logs,
   };
+}
+
+function oldestOf(objects: readonly ApiObject[]): Date | undefined {
+  const times = objects.flatMap(({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") || []);
+  return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
 interface News {

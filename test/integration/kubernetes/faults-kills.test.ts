@@ -43,6 +43,7 @@ describeOnOwnControlPlane("a controller on a cluster", { audit: true }, (control
     const told: string[] = [];
     onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
     const data = await temporaryFolder();
+    const namespace = await controlPlane().createNamespace("sless");
     const change = changesOf(random);
     const steady = many(3, "steady", "steady");
     const tenant = await tenantOf(
@@ -51,7 +52,13 @@ describeOnOwnControlPlane("a controller on a cluster", { audit: true }, (control
       { files: jobFiles("once"), spec: { deletionGuard: { maxDeletions: 100, maxPercent: 100 } } },
     );
     const start = (life: number) =>
-      startClusterProcess(controlPlane(), { name: `life-${life}`, data, buildMs: 150, leaseTimes: LEASE_TIMES });
+      startClusterProcess(controlPlane(), {
+        name: `life-${life}`,
+        namespace,
+        data,
+        buildMs: 150,
+        leaseTimes: LEASE_TIMES,
+      });
     const jobs = async () =>
       (await controlPlane().request("GET", `${GROUP}/namespaces/${tenant.namespace}/functionjobs`)).body.items;
 

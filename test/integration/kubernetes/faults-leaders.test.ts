@@ -73,9 +73,10 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
 
   it("clocks that differ by 5 minutes and leaders that are killed fire no tick and run no job twice", async () => {
     const data = await temporaryFolder();
+    const namespace = await controlPlane().createNamespace("sless");
     const gateway = await recordingGateway();
     const start = (options: Pick<ClusterProcessOptions, "name" | "clockMs">) =>
-      startClusterProcess(controlPlane(), { ...options, data, env: gateway.env });
+      startClusterProcess(controlPlane(), { ...options, namespace, data, env: gateway.env });
     const behind = showing(shortlyBeforeATick());
     const first = start({ name: "first", clockMs: behind });
     await first.leads();
@@ -94,7 +95,7 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
       (calls) => calls.length > 0,
       90_000,
     );
-    expect(await leaderOf(controlPlane()), "its clock is no reason to take over").toBe("first");
+    expect(await leaderOf(controlPlane(), namespace), "its clock is no reason to take over").toBe("first");
     await first.kill("SIGKILL");
     gateway.answer();
     await second.leads();
@@ -135,14 +136,15 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
 
   it("a leader that loses the network stops before another leads, and does nothing of its own when it is back", async () => {
     const data = await temporaryFolder();
-    const leaseTimes = { leaseMs: 8_000, renewDeadlineMs: 3_000, retryMs: 500 };
+    const namespace = await controlPlane().createNamespace("sless");
+    const leaseTimes = { leaseMs: 7_000, renewDeadlineMs: 2_000, retryMs: 500 };
     const way = await holdableConnections(Number(new URL(controlPlane().url).port));
     const kubeconfig = join(await temporaryFolder(), "kubeconfig");
     const direct = await readFile(controlPlane().kubeconfig, "utf8");
     await writeFile(kubeconfig, direct.replaceAll(controlPlane().url, `https://127.0.0.1:${way.port}`));
-    const cut = startClusterProcess(controlPlane(), { name: "cut", data, leaseTimes, kubeconfig });
+    const cut = startClusterProcess(controlPlane(), { name: "cut", namespace, data, leaseTimes, kubeconfig });
     await cut.leads();
-    const other = startClusterProcess(controlPlane(), { name: "other", data, leaseTimes });
+    const other = startClusterProcess(controlPlane(), { name: "other", namespace, data, leaseTimes });
     const tenant = await tenantOf(controlPlane(), many(4));
     const before = lives((await tenant.converged()).deployments);
     await other.started();
@@ -151,7 +153,7 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
     await tenant.push({ f0: { text: "while it is cut off" } });
     await eventually(
       "another leads",
-      () => leaderOf(controlPlane()),
+      () => leaderOf(controlPlane(), namespace),
       (leader) => leader === "other",
       30_000,
     );
