@@ -107,6 +107,14 @@ describe("the package", () => {
     expect((await sless(["--help"])).stdout).toContain("Functions deployed by git push");
   });
 
+  it("knows what the containers of builds run", async () => {
+    const push = await sless(["push-image", "--layout", "nowhere", "--destination", "127.0.0.1:1/demo:1"]);
+    expect(push).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("nowhere cannot be read") });
+    const fetched = await sless(["fetch-context", "--url", "file:///etc/passwd", "--to", "context.tar.gz"]);
+    expect(fetched).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be fetched") });
+    expect((await sless(["--help"])).stdout).not.toContain("push-image");
+  });
+
   it("refuses a Node that is too old, in one line", async () => {
     const preload = join(folder, "old.mjs");
     const old = JSON.stringify({ ...process.versions, node: "22.1.0" });

@@ -8,7 +8,7 @@ import {
   watchResource,
 } from "../../kubernetes/index.ts";
 import { BUILD_ANNOTATIONS, BUILDS, buildJobName, builtFor } from "./build-names.ts";
-import { type LiveJob, type LivePod, type LiveRefusal, reduceJob, reducePod, reduceRefusal } from "./live-builds.ts";
+import { type LiveJob, type LivePod, reduceJob, reducePod } from "./live-builds.ts";
 
 /** The builds of a cluster, as the API server tells them. */
 export interface BuildView {
@@ -18,14 +18,23 @@ export interface BuildView {
   pod(job: LiveJob): LivePod | undefined;
   /** The same asked of the API server: the watch of pods may be behind that of Jobs. */
   readPod(job: LiveJob): Promise<LivePod | undefined>;
-  /** Why the Job has no pod, as far as somebody said so. */
-  refusal(job: LiveJob): string | undefined;
+  /**
+   * Why the Job has no pod, as an Event tells it. Events are asked for, not watched: the API server tells whoever
+   * watches them nothing in between, and ends that again and again.
+   */
+  readRefusal(job: LiveJob): Promise<string | undefined>;
   /** How many builds run of each tenant. */
   running(): Map<string, number>;
   /** Resolves when all is in memory. */
   start(signal: AbortSignal): Promise<void>;
   /** Hears of every Job of which something changed, also of one that is gone. */
   onChange(listener: (job: LiveJob, isGone: boolean) => void): void;
+}
+
+/** Of the core group's Event. */
+interface RefusalEvent extends ApiObject {
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
 }
 
 export interface ViewOptions {
@@ -40,11 +49,6 @@ export function openBuildView({ client, clock, log, namespace }: ViewOptions): B
   const selection = { ...base, labelSelector: BUILDS };
   const jobs = watchResource<LiveJob>(client, API_RESOURCES.Job, { ...selection, reduce: reduceJob });
   const pods = watchResource<LivePod>(client, API_RESOURCES.Pod, { ...selection, reduce: reducePod });
-  const refusals = watchResource<LiveRefusal>(client, API_RESOURCES.CoreEvent, {
-    ...base,
-    fieldSelector: "involvedObject.kind=Job,reason=FailedCreate",
-    reduce: reduceRefusal,
-  });
   const ownerOf = ({ metadata }: LivePod) => metadata.ownerReferences?.find(({ kind }) => kind === "Job")?.name ?? "";
 
   return {
@@ -60,13 +64,12 @@ export function openBuildView({ client, clock, log, namespace }: ViewOptions): B
       const { items } = await listObjects<LivePod>(client, API_RESOURCES.Pod, { namespace, labelSelector });
       return newestOf(items.map(reducePod), job);
     },
-    refusal(job) {
-      // Events outlive what they are about; the name may be used again.
-      const since = job.metadata.creationTimestamp ?? "";
-      const told = [...refusals.all()].filter(
-        (event) => event.job === job.metadata.name && (event.metadata.creationTimestamp ?? "") >= since,
-      );
-      return told.at(-1)?.message;
+    async readRefusal({ metadata }) {
+      const fieldSelector = `involvedObject.uid=${metadata.uid},reason=FailedCreate`;
+      const { items } = await listObjects<RefusalEvent>(client, API_RESOURCES.CoreEvent, { namespace, fieldSelector });
+      const lastSeen = ({ lastTimestamp, metadata: { creationTimestamp } }: RefusalEvent) =>
+        lastTimestamp ?? creationTimestamp ?? "";
+      return items.sort((a, b) => (lastSeen(a) < lastSeen(b) ? 1 : -1))[0]?.message;
     },
     running() {
       const counts = new Map<string, number>();
@@ -78,7 +81,7 @@ export function openBuildView({ client, clock, log, namespace }: ViewOptions): B
       return counts;
     },
     async start(signal) {
-      await Promise.all([jobs, pods, refusals].map((watch) => watch.start(signal)));
+      await Promise.all([jobs, pods].map((watch) => watch.start(signal)));
     },
     onChange(listener) {
       jobs.onChange((job, _before, isGone) => listener(job, isGone));
@@ -87,7 +90,6 @@ export function openBuildView({ client, clock, log, namespace }: ViewOptions): B
         if (job) listener(job, false);
       };
       pods.onChange((pod) => tell(ownerOf(pod)));
-      refusals.onChange((event) => tell(event.job));
     },
   };
 }

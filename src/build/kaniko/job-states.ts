@@ -30,10 +30,15 @@ export interface StatesOptions {
 /** What this process saw of a Job. */
 interface Seen {
   told?: string;
+  refusal?: string | undefined;
   trouble?: Trouble | undefined;
   ended?: ImageJobState;
+  isLooking?: boolean;
   stopTimer?: () => void;
 }
+
+const LOOK_MS = 1_000;
+const LOOK_AGAIN_MS = 5_000;
 
 export function jobStates(options: StatesOptions): JobStates {
   const { clock, view, outputs, settings } = options;
@@ -46,7 +51,7 @@ export function jobStates(options: StatesOptions): JobStates {
   const running = (job: LiveJob) => ({
     job,
     pod: view.pod(job),
-    refusal: view.refusal(job),
+    refusal: seenOf(job).refusal,
     progress: outputs.heard(job)?.step,
     now: clock.now(),
     unschedulableSec: settings.unschedulableSec,
@@ -58,10 +63,28 @@ export function jobStates(options: StatesOptions): JobStates {
     // Whoever ends a Job deletes its pod first: what was wrong with that stays true.
     if (trouble || (build.pod && !build.pod.metadata.deletionTimestamp)) seen.trouble = trouble;
     const since = build.pod && unscheduledSince(build.pod);
+    if (!build.pod) {
+      lookForRefusal(job, seen);
+      return;
+    }
+    seen.refusal = undefined;
+    seen.isLooking = false;
     seen.stopTimer?.();
     if (!since || trouble) return;
     const ms = since.at.getTime() + settings.unschedulableSec * 1_000 - build.now.getTime();
     seen.stopTimer = clock.setTimer(ms, () => options.due(job));
+  }
+
+  /** A pod comes within moments, or somebody says why it does not. */
+  function lookForRefusal(job: LiveJob, seen: Seen): void {
+    if (seen.isLooking) return;
+    seen.isLooking = true;
+    seen.stopTimer = clock.setTimer(seen.refusal === undefined ? LOOK_MS : LOOK_AGAIN_MS, async () => {
+      // An API server that does not answer says nothing; the watches tell of it.
+      seen.refusal = await view.readRefusal(job).catch(() => seen.refusal);
+      seen.isLooking = false;
+      if (all.get(job.metadata.uid ?? "") === seen) options.due(job);
+    });
   }
 
   return {

@@ -43,12 +43,6 @@ export interface Terminated {
   readonly finishedAt?: string;
 }
 
-/** Why no pod was made for a Job, as an Event tells it. */
-export interface LiveRefusal extends ApiObject {
-  readonly job: string;
-  readonly message: string;
-}
-
 interface RawJob extends ApiObject {
   spec?: { activeDeadlineSeconds?: number };
   status?: { startTime?: string; completionTime?: string; conditions?: LiveCondition[] };
@@ -105,18 +99,6 @@ export function reducePod(object: LivePod): LivePod {
     conditions,
     containers: Object.fromEntries(containers),
   };
-}
-
-export function reduceRefusal(object: LiveRefusal): LiveRefusal {
-  const {
-    metadata,
-    involvedObject,
-    message = "",
-  } = object as unknown as ApiObject & {
-    involvedObject?: { name?: string };
-    message?: string;
-  };
-  return { metadata: reduceMeta(metadata), job: involvedObject?.name ?? "", message };
 }
 
 const KEPT_ANNOTATIONS: readonly string[] = Object.values(BUILD_ANNOTATIONS);

@@ -39,6 +39,36 @@ describeOnCluster("image jobs on a cluster", (cluster) => {
     });
   });
 
+  it("the registry's credentials are copied for the container that pushes, and nothing else of their secret", async () => {
+    const own = await cluster().createNamespace("sless");
+    const auth = Buffer.from("sless:password").toString("base64");
+    const auths = { "registry.example.org": { auth }, "other.example.org": { auth: "b3RoZXI6b3RoZXI=" } };
+    const secret = {
+      metadata: { name: "registry" },
+      type: "kubernetes.io/dockerconfigjson",
+      stringData: { ".dockerconfigjson": JSON.stringify({ auths }) },
+    };
+    await cluster().request("POST", `/api/v1/namespaces/${own}/secrets`, { body: secret });
+    const named = { namespace: own, name: "registry" };
+    const registry = { host: "registry.example.org", pushSecret: named, pullSecret: { ...named, name: "missing" } };
+    const world = await jobsOnCluster(cluster(), { settings: { registry } });
+    await world.until(buildOf(unique()), "built");
+    const copy = await world.get("secrets", "sless-push");
+    const config = Buffer.from(copy.data[".dockerconfigjson"], "base64").toString();
+    expect(JSON.parse(config)).toEqual({ auths: { "registry.example.org": { auth } } });
+    expect(await world.get("secrets", "sless-pull")).toBeUndefined();
+  });
+
+  it("nothing is written again in a namespace that is as it should be", async () => {
+    const one = await jobsOnCluster(cluster());
+    await one.until(buildOf(unique()), "built");
+    const before = await one.get("networkpolicies", "sless-builds");
+    const other = await one.another();
+    await other.until(buildOf(unique()), "built");
+    const after = await other.get("networkpolicies", "sless-builds");
+    expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
   it("its files are stored before it begins, and gone when it has ended", async () => {
     const world = await jobsOnCluster(cluster(), ENDLESS);
     const build = buildOf(unique());
