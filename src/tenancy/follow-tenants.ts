@@ -17,10 +17,19 @@ export interface FollowTenantsOptions {
   readonly log: ControllerLog;
 }
 
-/** Tenancy of the controller: it knows from watches what is as it should be, and corrects the rest at once. */
+/** Tenancy of the controller: it knows from watches what is as it should be. */
 export interface FollowedTenants {
-  /** As of `Tenancy`; costs no request where all is as wanted. */
+  /** As of `Tenancy`; costs next to nothing where all is as wanted. */
   ensureDeployNamespace(namespace: string): Promise<void>;
+  /**
+   * Puts right what is not as wanted, now and whenever it changes. Of several processes one at a time shall: while a new
+   * version is rolled out their settings differ, and they would undo one another's work without end.
+   */
+  startCorrecting(): TenantCorrections;
+  stop(): void;
+}
+
+export interface TenantCorrections {
   /** Resolves when nothing is to be corrected. */
   idle(): Promise<void>;
   stop(timeoutMs?: number): Promise<void>;
@@ -35,6 +44,13 @@ interface State {
   readonly tenancy: Tenancy;
   /** Addresses of the API server. */
   readonly apiServer: () => readonly string[];
+  /** What was last found to be as wanted, by tenant. */
+  readonly settled: Map<string, Settled>;
+}
+
+interface Settled {
+  readonly lives: readonly (ApiObject | undefined)[];
+  readonly apiServer: readonly string[];
 }
 
 /**
@@ -51,9 +67,29 @@ export async function followTenants(options: FollowTenantsOptions): Promise<Foll
   const apiServer = await followApiServer(options, watching.signal);
   await watches.start(watching.signal);
   const tenancy = createTenancy({ client, settings, apiServer: apiServer.addresses });
-  const state: State = { client, settings, watches, tenancy, apiServer: apiServer.addresses };
+  const state: State = {
+    client,
+    settings,
+    watches,
+    tenancy,
+    apiServer: apiServer.addresses,
+    settled: new Map(),
+  };
+  return {
+    ensureDeployNamespace: (namespace) => ensure(namespace, state),
+    startCorrecting: () => startCorrecting(state, apiServer, { clock, log }),
+    stop: () => watching.abort(),
+  };
+}
+
+function startCorrecting(
+  state: State,
+  apiServer: ApiServerAddresses,
+  options: Pick<FollowTenantsOptions, "clock" | "log">,
+): TenantCorrections {
+  const { watches } = state;
   const reconcile = (tenant: string) => correct(tenant, state);
-  const controller = startController({ name: "tenant", concurrency: CONCURRENCY, clock, log, reconcile });
+  const controller = startController({ name: "tenant", concurrency: CONCURRENCY, ...options, reconcile });
   const look = ({ metadata }: ApiObject) => {
     const tenant = metadata.labels?.[TENANT_LABEL];
     if (tenant !== undefined) controller.enqueue(tenant);
@@ -61,15 +97,12 @@ export async function followTenants(options: FollowTenantsOptions): Promise<Foll
   const lookAtAll = () => {
     for (const namespace of watches.namespaces()) look(namespace);
   };
-  const stopListening = watches.onChange(look);
-  apiServer.onChange(lookAtAll);
+  const stopListening = [watches.onChange(look), apiServer.onChange(lookAtAll)];
   lookAtAll();
   return {
-    ensureDeployNamespace: (namespace) => ensure(namespace, state),
     idle: () => controller.idle(),
     async stop(timeoutMs) {
-      stopListening();
-      watching.abort();
+      for (const stop of stopListening) stop();
       await controller.stop(timeoutMs);
     },
   };
@@ -80,9 +113,18 @@ function wantedOf(tenant: string, { settings, apiServer }: State) {
 }
 
 async function ensure(tenant: string, state: State): Promise<void> {
-  const { watches, tenancy } = state;
-  if (wantedOf(tenant, state).every((wanted) => isAsWanted(wanted, watches.liveOf(wanted)))) return;
+  const { watches, tenancy, settled } = state;
+  const now: Settled = { lives: watches.livesOf(tenant), apiServer: state.apiServer() };
+  // It is asked before every write of every workload.
+  if (isSame(now, settled.get(tenant))) return;
+  if (wantedOf(tenant, state).every((wanted) => isAsWanted(wanted, watches.liveOf(wanted))))
+    return void settled.set(tenant, now);
+  settled.delete(tenant);
   for (const object of await tenancy.ensureDeployNamespace(tenant)) watches.observe(object);
+}
+
+function isSame({ lives, apiServer }: Settled, before: Settled | undefined): boolean {
+  return before?.apiServer === apiServer && lives.every((live, index) => live === before.lives[index]);
 }
 
 async function correct(tenant: string, state: State): Promise<Next> {
@@ -99,8 +141,8 @@ async function correct(tenant: string, state: State): Promise<Next> {
 interface ApiServerAddresses {
   /** As they are known last. */
   addresses(): readonly string[];
-  /** Hears that they are others. */
-  onChange(listener: () => void): void;
+  /** Hears that they are others. Returns the way to unlisten. */
+  onChange(listener: () => void): () => void;
 }
 
 async function followApiServer(
@@ -114,19 +156,23 @@ async function followApiServer(
   });
   await slices.start(signal);
   let known = await readApiServerAddresses(client);
-  const readAgain = async (changed: () => void) => {
+  const listeners = new Set<() => void>();
+  const readAgain = async () => {
     const addresses = await readApiServerAddresses(client);
     if (addresses.join() === known.join()) return;
     known = addresses;
-    changed();
+    for (const changed of listeners) changed();
   };
+  slices.onChange(() => {
+    readAgain().catch((error: unknown) =>
+      log.warn({ err: messageOf(error) }, "addresses of the API server are not known"),
+    );
+  });
   return {
     addresses: () => known,
-    onChange: (listener) =>
-      void slices.onChange(() => {
-        readAgain(listener).catch((error: unknown) =>
-          log.warn({ err: messageOf(error) }, "addresses of the API server are not known"),
-        );
-      }),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
 }

@@ -17,6 +17,8 @@ type WatchedKind = (typeof KINDS)[number];
 export interface TenantWatches {
   start(signal: AbortSignal): Promise<void>;
   liveOf(wanted: Wanted): ApiObject | undefined;
+  /** All that is there of a tenant; the very same objects as long as nothing of it changes. */
+  livesOf(tenant: string): (ApiObject | undefined)[];
   /** Policies of a tenant that are there and not among the wanted ones. */
   unwantedOf(
     tenant: string,
@@ -40,6 +42,10 @@ export function watchTenants(
   return {
     start: async (signal) => void (await Promise.all(Array.from(watches.values(), (watch) => watch.start(signal)))),
     liveOf: ({ resource, object: { metadata } }) => watches.get(resource.kind)?.get(metadata.namespace, metadata.name),
+    livesOf: (tenant) => [
+      of("Namespace").get(undefined, deployNamespaceOf(tenant)),
+      ...POLICY_KINDS.map((kind) => of(kind).get(deployNamespaceOf(tenant), OBJECT_NAME)),
+    ],
     unwantedOf(tenant, wanted) {
       const kinds = new Set(wanted.map(({ resource }) => resource.kind));
       return POLICY_KINDS.filter((kind) => !kinds.has(kind)).flatMap((kind) => {

@@ -12,8 +12,13 @@ const log = { debug: () => {}, warn: () => {}, error: () => {} };
 
 async function following(client: KubernetesClient, settings: Partial<TenancySettings> = {}) {
   const tenants = await followTenants({ client, settings: { ...SETTINGS, ...settings }, clock: systemClock, log });
-  onTestFinished(() => tenants.stop());
-  return tenants;
+  const corrections = tenants.startCorrecting();
+  const stop = async () => {
+    tenants.stop();
+    await corrections.stop();
+  };
+  onTestFinished(stop);
+  return { ...tenants, ...corrections, stop };
 }
 
 function untilLive(
@@ -132,5 +137,42 @@ describeOnCluster("tenants that are followed", (cluster) => {
     expect(await read(client, "Namespace", `sless-fn-${tenant}`)).toBeUndefined();
     await tenants.ensureDeployNamespace(tenant);
     expect(await read(client, "NetworkPolicy", "sless", `sless-fn-${tenant}`)).toBeDefined();
+  });
+
+  it("one that only follows corrects nothing, whatever its settings", async () => {
+    const client = clusterClient(cluster());
+    const leader = await following(client);
+    const tenant = freshName();
+    await leader.ensureDeployNamespace(tenant);
+    const settings = { ...SETTINGS, quota: { pods: "1" } };
+    const standby = await followTenants({ client, settings, clock: systemClock, log });
+    onTestFinished(() => standby.stop());
+    const namespace = `sless-fn-${tenant}`;
+    await edit(client, "ResourceQuota", { name: "sless", namespace }, { spec: { hard: { pods: "2000" } } });
+    await untilLive(client, ["ResourceQuota", "sless", namespace], (live) => live?.spec.hard.pods === "20");
+    const { resourceVersion } = (await read(client, "NetworkPolicy", "sless", namespace))!.metadata;
+    await leader.idle();
+    expect((await read(client, "NetworkPolicy", "sless", namespace))?.metadata.resourceVersion).toBe(resourceVersion);
+    expect((await read(client, "ResourceQuota", "sless", namespace))?.spec.hard).toEqual({ pods: "20" });
+  });
+
+  it("a deploy namespace that somebody made anew is not written into", async () => {
+    const client = clusterClient(cluster());
+    const tenants = await following(client);
+    const tenant = freshName();
+    await tenants.ensureDeployNamespace(tenant);
+    await tenants.ensureDeployNamespace(tenant);
+    const name = `sless-fn-${tenant}`;
+    // As one of the same name that was made without the labels of sless.
+    await edit(client, "Namespace", { name }, { metadata: { labels: { "app.kubernetes.io/managed-by": null } } });
+    await eventually(
+      "it is refused",
+      () =>
+        tenants.ensureDeployNamespace(tenant).then(
+          () => "taken",
+          ({ code }) => code,
+        ),
+      (outcome) => outcome === "namespace_not_ours",
+    );
   });
 });

@@ -12,18 +12,18 @@ const NONE: never[] = [];
 /** @param watch must not have been started yet */
 export function indexChildren<T extends ApiObject>(watch: Pick<ObjectWatch<T>, "onChange">): ChildrenIndex<T> {
   const byWorkload = new Map<string, Map<string, T>>();
-  watch.onChange((object, _before, isGone) => {
-    const { name, namespace = "", labels = {} } = object.metadata;
-    if (labels[CHILD_LABELS.managedBy] !== MANAGED_BY) return;
-    const key = keyOf(namespace, labels[CHILD_LABELS.component] ?? "", labels[CHILD_LABELS.name] ?? "");
+  const remove = (object: T) => {
+    const key = placeOf(object);
     const known = byWorkload.get(key);
-    if (!isGone) {
-      if (known) known.set(name, object);
-      else byWorkload.set(key, new Map([[name, object]]));
-      return;
-    }
-    known?.delete(name);
+    known?.delete(object.metadata.name);
     if (known?.size === 0) byWorkload.delete(key);
+  };
+  watch.onChange((object, before, isGone) => {
+    // Its labels may have been others.
+    if (before) remove(before);
+    if (isGone || object.metadata.labels?.[CHILD_LABELS.managedBy] !== MANAGED_BY) return;
+    const key = placeOf(object);
+    byWorkload.set(key, (byWorkload.get(key) ?? new Map()).set(object.metadata.name, object));
   });
   return {
     of(workload) {
@@ -32,6 +32,10 @@ export function indexChildren<T extends ApiObject>(watch: Pick<ObjectWatch<T>, "
       return found ? [...found.values()] : NONE;
     },
   };
+}
+
+function placeOf({ metadata: { namespace = "", labels = {} } }: ApiObject): string {
+  return keyOf(namespace, labels[CHILD_LABELS.component] ?? "", labels[CHILD_LABELS.name] ?? "");
 }
 
 function keyOf(namespace: string, component: string, name: string): string {

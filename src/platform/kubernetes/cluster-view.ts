@@ -1,4 +1,4 @@
-import type { WorkloadRef } from "../../apis/index.ts";
+import { refText, type WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import {
   API_RESOURCES,
@@ -131,8 +131,11 @@ export function openClusterView(options: ViewOptions): ClusterView {
     },
     onChange(listener) {
       const stops = watches.map((watch) =>
-        watch.onChange((object: ApiObject) => {
+        watch.onChange((object: ApiObject, before: ApiObject | undefined) => {
           const workload = workloadOf(object);
+          const former = before && workloadOf(before);
+          // Whoever lost it by an edit of its labels takes it back, before another takes it for his.
+          if (former && !isSame(former, workload)) listener(former);
           if (workload) listener(workload);
         }),
       );
@@ -163,6 +166,10 @@ export function readyOf(index: ChildrenIndex<LiveEndpoints>, workload: WorkloadR
 
 function ofKind<T extends ApiObject>(workload: WorkloadRef, object: T | undefined): T | undefined {
   return object && workloadOf(object)?.kind === workload.kind ? object : undefined;
+}
+
+function isSame(a: WorkloadRef, b: WorkloadRef | undefined): boolean {
+  return b !== undefined && refText(a) === refText(b);
 }
 
 function base({ clock, log }: ViewOptions) {

@@ -1,23 +1,22 @@
-/** Makes deploy namespaces before something is written there, each once. */
+/**
+ * Makes deploy namespaces before something is written there. It is looked at before every write, for what one was a
+ * moment ago says nothing of it: somebody may have made another of its name, without anything that guards it.
+ */
 export interface DeployNamespaces {
-  /** @throws whatever making it throws; the next call tries anew */
+  /** Calls at the same time are one. @throws whatever making it throws */
   ensure(namespace: string): Promise<void>;
-  /** It was found to be missing. */
-  forget(namespace: string): void;
 }
 
-/** @param make makes the deploy namespace of this namespace, unless it is there */
+/** @param make makes the deploy namespace of this namespace, unless it is there as it should be, which costs nothing then */
 export function deployNamespaces(make: (namespace: string) => Promise<void>): DeployNamespaces {
-  const made = new Map<string, Promise<void>>();
+  const making = new Map<string, Promise<void>>();
   return {
     ensure(namespace) {
-      const known = made.get(namespace);
-      if (known) return known;
-      const making = make(namespace);
-      made.set(namespace, making);
-      making.catch(() => made.delete(namespace));
-      return making;
+      const running = making.get(namespace);
+      if (running) return running;
+      const made = make(namespace).finally(() => making.delete(namespace));
+      making.set(namespace, made);
+      return made;
     },
-    forget: (namespace) => void made.delete(namespace),
   };
 }

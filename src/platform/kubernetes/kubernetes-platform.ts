@@ -8,6 +8,7 @@ import { deployNamespaces } from "./deploy-namespaces.ts";
 import { inOrder } from "./in-order.ts";
 import { jobRuns } from "./job-runs.ts";
 import { replicaLeases } from "./lease-replicas.ts";
+import type { Manifest } from "./manifest.ts";
 import { kubernetesLogs } from "./pod-logs.ts";
 import { registryCopies } from "./registry-copies.ts";
 import { secretReader } from "./secret-reader.ts";
@@ -83,7 +84,8 @@ export function openKubernetesPlatform(options: KubernetesPlatformOptions): Kube
       exclusively(workload, async () => {
         workloads.forget(workload);
         jobs.forget(workload);
-        await removeChildren(workload, { view, writer, clock });
+        const named = workloads.isAnothers(workload) ? NAMED : [];
+        await removeChildren(workload, (kind) => !named.includes(kind), { view, writer, clock });
       }),
     async state(workload) {
       await ready.promise;
@@ -159,19 +161,28 @@ function openNews(digestOf: (workload: WorkloadRef) => string, isUnfinished: (wo
   };
 }
 
+type ChildKind = Manifest["kind"];
+
+/** Named as the workload. That they say to be this one's may be somebody's edit of their labels. */
+const NAMED: readonly ChildKind[] = ["Deployment", "Service"];
+
 async function removeChildren(
   workload: WorkloadRef,
+  isIts: (kind: ChildKind) => boolean,
   { view, writer, clock }: { view: ClusterView; writer: ChildWriter; clock: TimerClock },
 ): Promise<void> {
-  const children = view.children(workload);
-  const gone = untilGone(workload, view, clock);
-  await Promise.all(children.map(({ kind, object }) => writer.remove(kind, object)));
+  const children = () => view.children(workload).filter(({ kind }) => isIts(kind));
+  const gone = untilGone(workload, () => children().length === 0, { view, clock });
+  await Promise.all(children().map(({ kind, object }) => writer.remove(kind, object)));
   await gone;
 }
 
-function untilGone(workload: WorkloadRef, view: ClusterView, clock: TimerClock): Promise<void> {
+function untilGone(
+  workload: WorkloadRef,
+  isGone: () => boolean,
+  { view, clock }: { view: ClusterView; clock: TimerClock },
+): Promise<void> {
   return new Promise((resolve) => {
-    const isGone = () => view.children(workload).length === 0;
     if (isGone()) return resolve();
     const end = () => {
       stop();

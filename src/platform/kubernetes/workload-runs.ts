@@ -27,6 +27,8 @@ export interface WorkloadRuns {
   hasDrifted(workload: WorkloadRef): boolean;
   /** The cluster did not take what was applied last; it is tried again by itself. */
   isRefused(workload: WorkloadRef): boolean;
+  /** The Function of a Service's name, or the Service of a Function's, is run by this process: the name's children are its. */
+  isAnothers(workload: WorkloadRef): boolean;
   forget(workload: WorkloadRef): void;
 }
 
@@ -51,6 +53,8 @@ interface Applied {
   /** Why it could not be applied. */
   readonly failure?: Failure;
 }
+
+const OTHER_KIND = { Function: "Service", Service: "Function", FunctionJob: "FunctionJob" } as const;
 
 export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
   const { clock, view, writer, secrets } = deps;
@@ -127,6 +131,7 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
     },
     state,
     hasDrifted,
+    isAnothers: (workload) => applied.has(refText({ ...workload, kind: OTHER_KIND[workload.kind] })),
     isRefused: (workload) => applied.get(refText(workload))?.failure !== undefined,
     forget(workload) {
       const key = refText(workload);
@@ -160,7 +165,6 @@ async function writeChildren(
     for (const child of children) await writeChild(workload, child, deps);
   } catch (error) {
     if (!isApiError(error, 404)) throw error;
-    deps.namespaces.forget(workload.namespace);
     for (const child of children) await writeChild(workload, child, deps);
   }
 }

@@ -34,6 +34,8 @@ describeOnCluster("children that somebody touches", (cluster) => {
     ["a stop of rollouts", { spec: { paused: true } }],
     ["an annotation of the pods", { spec: { template: { metadata: { annotations: { "example.com/x": "1" } } } } }],
     ["a label", { metadata: { labels: { "sless.kube5s.ru/kind": "Service" } } }],
+    ["the name of another", { metadata: { labels: { "sless.kube5s.ru/name": "other" } } }],
+    ["the kind of a job", { metadata: { labels: { "sless.kube5s.ru/kind": "FunctionJob" } } }],
     ["the label by which children are found", { metadata: { labels: { "app.kubernetes.io/managed-by": "me" } } }],
     ["the digest of the source", { metadata: { annotations: { "sless.kube5s.ru/source-digest": "other" } } }],
   ])("a Deployment with %s edited is put right within 2 s, and stays quiet then", async (_, patch) => {
@@ -49,6 +51,26 @@ describeOnCluster("children that somebody touches", (cluster) => {
     const before = world.requests();
     await world.platform.apply(spec, 1);
     expect(world.requests()).toBe(before);
+  });
+
+  it("a Deployment labelled as of another kind is not removed with what is not there", async () => {
+    const world = await platformOnCluster(cluster());
+    const spec = helloIn(world);
+    await world.platform.apply(spec, 1);
+    await untilCurrent(world.platform, spec.workload);
+    const service = { ...spec.workload, kind: "Service" } as const;
+    await world.edit("deployments", "hello", { metadata: { labels: { "sless.kube5s.ru/kind": "Service" } } });
+    await eventually(
+      "the edit is seen",
+      () => world.platform.state(service),
+      (state) => state !== undefined,
+    );
+    await world.platform.remove(service);
+    expect((await world.get("deployments", "hello"))?.metadata.deletionTimestamp).toBeUndefined();
+    await world.platform.apply(spec, 1);
+    expect(await world.platform.state(service)).toBeUndefined();
+    await world.platform.remove(spec.workload);
+    expect(await world.get("deployments", "hello")).toBeUndefined();
   });
 
   it("new pods that somebody asked for are left to him", async () => {
