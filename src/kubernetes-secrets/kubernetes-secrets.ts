@@ -40,7 +40,10 @@ export interface KubernetesSecretsOptions {
 const TRIES = 10;
 const namespacePattern = new RegExp(NAMESPACE_PATTERN);
 
-/** Follows the metadata of all Secrets that may be users': values stay where they are. */
+/**
+ * Follows which Secrets that may be users' there are, and that they change: values stay where they are. Their annotations
+ * do too, for `kubectl apply` leaves a copy of the values there.
+ */
 export function watchSecrets(
   client: KubernetesClient,
   options: { readonly clock: TimerClock; readonly log?: { warn(fields: object, message: string): void } },
@@ -49,6 +52,8 @@ export function watchSecrets(
     ...options,
     fieldSelector: USERS_FIELD_SELECTOR,
     metadataOnly: true,
+    reduce: ({ metadata: { name, namespace, uid, resourceVersion } }) =>
+      ({ metadata: { name, namespace, uid, resourceVersion } }) as ApiObject,
   });
 }
 

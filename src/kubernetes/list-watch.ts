@@ -3,6 +3,7 @@ import { ApiError, isApiError, type StatusBody } from "./api-error.ts";
 import { type ApiList, type ApiObject, type ApiResource, apiPath } from "./api-resource.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 import { linesOf } from "./lines-of.ts";
+import { isTooLargeAnswer } from "./read-answer.ts";
 
 export interface Selection {
   readonly namespace?: string | undefined;
@@ -20,6 +21,8 @@ export type ApiWatchEvent<T extends ApiObject> =
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 const PAGE = 500;
+/** Large objects come in smaller pages: each of them counts up to 1.5 MiB, and whoever may make one decides which. */
+const SMALLER = 4;
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /** A list whose later pages expire again and again is of a cluster that compacts faster than it can be read. */
@@ -58,18 +61,28 @@ async function listPages<T extends ApiObject>(
   signal: AbortSignal | undefined,
 ): Promise<{ items: T[]; resourceVersion: string }> {
   const items: T[] = [];
+  const request = {
+    method: "GET",
+    path: apiPath(resource, { namespace }),
+    ...(metadataOnly ? { accept: METADATA_LIST } : {}),
+    ...(signal ? { signal } : {}),
+  } as const;
+  let limit = PAGE;
   let page: ApiList<T> | undefined;
   do {
-    page = await client.request<ApiList<T>>({
-      method: "GET",
-      path: apiPath(resource, { namespace }),
-      query: { limit: PAGE, labelSelector, fieldSelector, continue: page?.metadata.continue },
-      ...(metadataOnly ? { accept: METADATA_LIST } : {}),
-      ...(signal ? { signal } : {}),
+    const query = { limit, labelSelector, fieldSelector, continue: page?.metadata.continue };
+    const next = await client.request<ApiList<T>>({ ...request, query }).catch((error: unknown) => {
+      if (limit === 1 || !isTooLargeAnswer(error)) throw error;
+      return undefined;
     });
+    if (!next) {
+      limit = Math.max(1, Math.floor(limit / SMALLER));
+      continue;
+    }
+    page = next;
     // An empty list of metadata has none at all.
     for (const item of page.items ?? []) items.push(managedFields ? item : withoutManagedFields(item));
-  } while (page.metadata.continue);
+  } while (!page || page.metadata.continue);
   return { items, resourceVersion: page.metadata.resourceVersion };
 }
 

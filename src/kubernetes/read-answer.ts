@@ -2,10 +2,17 @@ import type { Dispatcher } from "undici";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { ApiError, type StatusBody } from "./api-error.ts";
 
-/** An answer without end must not fill the memory: the API server's own limit of a request is 3 MiB. */
-const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
+/** An answer must not fill the memory: an object has 1.5 MiB at most, and a list of many is read in smaller pages. */
+const ANSWER_MAX_BYTES = 32 * 1024 * 1024;
 const ERROR_MAX_BYTES = 1024 * 1024;
 const PLAIN_TEXT_MAX = 1_000;
+
+class AnswerTooLarge extends Error {}
+
+/** Less may be asked for. */
+export function isTooLargeAnswer(error: unknown): boolean {
+  return error instanceof SlessError && error.cause instanceof AnswerTooLarge;
+}
 
 /** @throws SlessError `cluster_unavailable` when it is no JSON or does not end */
 export async function readJson<T>({ body }: Dispatcher.ResponseData): Promise<T> {
@@ -32,7 +39,7 @@ async function textOf(body: Dispatcher.ResponseData["body"], maxBytes: number): 
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       chunks.push(chunk);
       bytes += chunk.byteLength;
-      if (bytes > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw new AnswerTooLarge(`its answer is larger than ${maxBytes} bytes`);
     }
   } catch (error) {
     throw unavailable(error);
