@@ -1,14 +1,25 @@
 import { SlessError } from "../errors/index.ts";
 import type { Environment } from "./build-environment.ts";
+import { type GarbageSettings, readGarbage } from "./garbage-settings.ts";
+import {
+  type BuildSettings,
+  isTrue,
+  type RegistrySettings,
+  readBuilds,
+  readRegistry,
+  readS3,
+  type S3Settings,
+} from "./image-settings.ts";
 import {
   type Faults,
   oneOf,
   type Parsed,
   parseEndpoint,
+  parseNames,
   parseNetworks,
   parsePort,
+  parsePositive,
   parseText,
-  type SettingReader,
   settingReader,
 } from "./setting-reader.ts";
 import { LOG_FORMATS, LOG_LEVELS, type Settings } from "./settings.ts";
@@ -40,6 +51,7 @@ export interface ClusterSettings {
   readonly builds: BuildSettings | undefined;
   /** Where sources go; undefined without `S3_BUCKET`: into the data folder. */
   readonly s3: S3Settings | undefined;
+  readonly garbage: GarbageSettings;
   /** `AUTH_MODE`, default and only one: `kubernetes`. There is no mode in which `/v1` is open. */
   readonly authMode: AuthMode;
   readonly gateway: {
@@ -74,50 +86,6 @@ export interface ClusterSettings {
   readonly log: Settings["log"];
 }
 
-export interface RegistrySettings {
-  /** `REGISTRY_HOST`, with its port. */
-  readonly host: string;
-  /** `REGISTRY_SECRET`: a docker config Secret in the pod's namespace. */
-  readonly secret: string | undefined;
-  /** `REGISTRY_PLAIN_HTTP`, default false: without TLS. */
-  readonly plainHttp: boolean;
-  /** `REGISTRY_MIRROR`: host that answers for docker.io. */
-  readonly mirror: string | undefined;
-}
-
-export interface BuildSettings {
-  /** `BUILDER_IMAGE`: kaniko's executor, by digest. */
-  readonly builderImage: string;
-  /** `SLESS_IMAGE`: sless itself, which pushes what was built. */
-  readonly slessImage: string;
-  /** `BUILD_NAMESPACE`, default `sless-builds`. */
-  readonly namespace: string;
-  /** `BUILD_CONCURRENCY`, `BUILD_CONCURRENCY_PER_TENANT`, default 4 and 2. */
-  readonly concurrency: number;
-  readonly concurrencyPerTenant: number;
-  /** `BUILD_EGRESS_ALLOWED`: private networks that builds may reach, such as those of registry and object store. */
-  readonly egressAllowed: readonly string[];
-  /** `BUILD_EGRESS_NAMESPACES`: namespaces where these run, when that is in the cluster. */
-  readonly egressNamespaces: readonly string[];
-  /** `BUILDER_FLAGS`: further flags of the executor; undefined: its default. */
-  readonly builderFlags: readonly string[] | undefined;
-  /** `REGISTRY_PULL_SECRET`: a docker config that may only pull; commands of a build can read it. */
-  readonly pullSecret: string | undefined;
-}
-
-export interface S3Settings {
-  /** `S3_BUCKET`. */
-  readonly bucket: string;
-  /** `S3_ENDPOINT`; undefined: AWS. */
-  readonly endpoint: string | undefined;
-  /** `S3_REGION`, default `us-east-1`. */
-  readonly region: string;
-  /** `S3_ACCESS_KEY`, `S3_SECRET_KEY`; undefined: the pod's own role. */
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** `S3_FORCE_PATH_STYLE`, default: true where an endpoint is given. */
-  readonly forcePathStyle: boolean;
-}
-
 export const DEFAULT_INTERNAL_PORT = 9091;
 const DEFAULT_TOKEN_FILE = "/var/run/secrets/sless.kube5s.ru/gateway/token";
 
@@ -148,6 +116,7 @@ export function readClusterSettings(env: Environment): ClusterSettings {
     registry: readRegistry(read),
     builds: readBuilds(read, faults),
     s3: readS3(read, faults),
+    garbage: readGarbage(read),
     authMode: read("AUTH_MODE", undefined, oneOf(AUTH_MODES), "kubernetes"),
     gateway: Object.freeze({
       url: read<string | undefined>("GATEWAY_URL", undefined, parseEndpoint, undefined),
@@ -182,76 +151,10 @@ function kubeconfigOf(env: Environment, faults: Faults): ClusterSettings["kubeco
   return "in-cluster";
 }
 
-type Read = SettingReader<never>;
-
-function textOf(read: Read, name: string): string | undefined {
-  return read<string | undefined>(name, undefined, parseText, undefined);
-}
-
-function isTrue(read: Read, name: string, fallback = false): boolean {
-  return read(name, undefined, oneOf(["true", "false"]), fallback ? "true" : "false") === "true";
-}
-
-function readRegistry(read: Read): RegistrySettings | undefined {
-  const host = textOf(read, "REGISTRY_HOST");
-  const others = {
-    secret: textOf(read, "REGISTRY_SECRET"),
-    plainHttp: isTrue(read, "REGISTRY_PLAIN_HTTP"),
-    mirror: textOf(read, "REGISTRY_MIRROR"),
-  };
-  return host === undefined ? undefined : Object.freeze({ host, ...others });
-}
-
-function readBuilds(read: Read, faults: Faults): BuildSettings | undefined {
-  const builderImage = textOf(read, "BUILDER_IMAGE");
-  const slessImage = textOf(read, "SLESS_IMAGE");
-  const flags = read<readonly string[] | undefined>("BUILDER_FLAGS", undefined, parseNames, undefined);
-  const others = {
-    namespace: textOf(read, "BUILD_NAMESPACE") ?? "sless-builds",
-    concurrency: read("BUILD_CONCURRENCY", undefined, parsePositive, 4),
-    concurrencyPerTenant: read("BUILD_CONCURRENCY_PER_TENANT", undefined, parsePositive, 2),
-    egressAllowed: read("BUILD_EGRESS_ALLOWED", undefined, parseNetworks, []),
-    egressNamespaces: read("BUILD_EGRESS_NAMESPACES", undefined, parseNames, []),
-    builderFlags: flags,
-    pullSecret: textOf(read, "REGISTRY_PULL_SECRET"),
-  };
-  if (builderImage === undefined) return undefined;
-  if (slessImage !== undefined) return Object.freeze({ builderImage, slessImage, ...others });
-  faults.push("BUILDER_IMAGE is set and SLESS_IMAGE is not: name the image of sless, which pushes what was built");
-  return undefined;
-}
-
-function readS3(read: Read, faults: Faults): S3Settings | undefined {
-  const bucket = textOf(read, "S3_BUCKET");
-  const endpoint = read<string | undefined>("S3_ENDPOINT", undefined, parseEndpoint, undefined);
-  const accessKeyId = textOf(read, "S3_ACCESS_KEY");
-  const secretAccessKey = textOf(read, "S3_SECRET_KEY");
-  const region = textOf(read, "S3_REGION") ?? "us-east-1";
-  const forcePathStyle = isTrue(read, "S3_FORCE_PATH_STYLE", endpoint !== undefined);
-  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-    faults.push("S3_ACCESS_KEY and S3_SECRET_KEY go together: set both, or none to use the pod's own role");
-  if (bucket === undefined) {
-    if (endpoint !== undefined) faults.push("S3_ENDPOINT is set and S3_BUCKET is not: name the bucket");
-    return undefined;
-  }
-  const credentials =
-    accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey } : undefined;
-  return Object.freeze({ bucket, endpoint, region, credentials, forcePathStyle });
-}
-
-function parsePositive(text: string): Parsed<number> {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  return value > 0 ? { value } : { fault: `"${text}" is no whole number above 0` };
-}
-
 function parseHost(text: string): Parsed<string> {
   return /^(?=.{1,200}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)
     ? { value: text }
     : { fault: `"${text}" is no host name: write for example fn.example.org` };
-}
-
-function parseNames(text: string): Parsed<readonly string[]> {
-  return { value: Object.freeze(text.split(/[\s,]+/).filter(Boolean)) };
 }
 
 function parseJson(text: string): unknown {

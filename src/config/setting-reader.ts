@@ -68,3 +68,12 @@ export function oneOf<T extends string>(values: readonly T[]): (text: string) =>
     return value ? { value } : { fault: `"${text}" is none of ${values.join(", ")}` };
   };
 }
+
+export function parsePositive(text: string): Parsed<number> {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  return value > 0 ? { value } : { fault: `"${text}" is no whole number above 0` };
+}
+
+export function parseNames(text: string): Parsed<readonly string[]> {
+  return { value: Object.freeze(text.split(/[\s,]+/).filter(Boolean)) };
+}

@@ -57,6 +57,25 @@ describe("the settings of a process on a cluster", () => {
   });
 });
 
+it("builds are what BUILDER_IMAGE and SLESS_IMAGE name, within the limits that are set", () => {
+  const env = { ...IN_POD, BUILDER_IMAGE: "kaniko@sha256:1", SLESS_IMAGE: "sless:1", BUILD_MEMORY: "4096" };
+  expect(readClusterSettings(env).builds).toMatchObject({
+    builderImage: "kaniko@sha256:1",
+    slessImage: "sless:1",
+    namespace: "sless-builds",
+    limits: { memoryMB: 4096 },
+  });
+  expect(readClusterSettings(IN_POD).builds).toBeUndefined();
+});
+
+it.each([
+  [{ BUILDER_IMAGE: "kaniko" }, /SLESS_IMAGE is not/],
+  [{ S3_ENDPOINT: "https://s3.example.org" }, /name the bucket/],
+  [{ S3_BUCKET: "b", S3_ACCESS_KEY: "a" }, /go together/],
+])("settings that lack their other half are refused: %j", (env, message) => {
+  expect(() => readClusterSettings({ ...IN_POD, ...env })).toThrow(message);
+});
+
 it("every fault of the settings of a cluster is told at once, with its variable", () => {
   const env = {
     PORT: "http",

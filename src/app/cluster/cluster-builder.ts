@@ -90,7 +90,7 @@ async function openJobs(parts: ClusterParts, { objects, presignedGet }: ClusterO
     log.warn({ component: "builder" }, "BUILDER_IMAGE is set and S3_BUCKET is not: builds read their files from there");
     return undefined;
   }
-  const { builderFlags, pullSecret, ...rest } = builds;
+  const { builderFlags, pullSecret, limits, ...rest } = builds;
   const secretNamed = (name: string | undefined) =>
     name === undefined ? undefined : { namespace: pod.namespace, name };
   const jobs = kanikoJobs({
@@ -101,6 +101,7 @@ async function openJobs(parts: ClusterParts, { objects, presignedGet }: ClusterO
     log,
     settings: {
       ...rest,
+      ...limits,
       ...(builderFlags ? { builderFlags } : {}),
       registry: {
         host: registry.host,
