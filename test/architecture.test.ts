@@ -35,6 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "kubernetes",
     "tenancy",
   ],
+  garbage: ["apis", "errors", "controller/clock", "kubernetes", "registry", "resources", "storage"],
   platform: ["apis", "errors", "processes", "kubernetes", "controller/clock", "controller/back-off"],
   controller: ["apis", "errors", "resources"],
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
@@ -46,7 +47,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "kubernetes-events": ["apis", "errors", "report", "controller", "kubernetes"],
   tenancy: ["apis", "errors", "controller", "kubernetes"],
   auth: ["apis", "errors", "controller/clock", "kubernetes"],
-  server: [...PORTS, "auth", "gateway", "plan", "source", "sync", "writes"],
+  server: [...PORTS, "auth", "garbage", "gateway", "plan", "source", "sync", "writes"],
   cli: [
     "apis",
     "errors",
@@ -65,6 +66,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 const ADAPTERS = [
+  "garbage/kubernetes",
   "routes/kubernetes",
   "auth/kubernetes",
   "source/isomorphic",

@@ -5,6 +5,7 @@ import type { ObjectKey } from "../apis/index.ts";
 import { localBuilder } from "../build/local/index.ts";
 import type { EmbeddedOptions } from "../cli/index.ts";
 import { systemClock } from "../controller/index.ts";
+import { claimingStore } from "../garbage/index.ts";
 import { processPlatform } from "../platform/process/index.ts";
 import { openProcessSupervisor } from "../processes/index.ts";
 import type { Reporter } from "../report/index.ts";
@@ -28,7 +29,8 @@ export async function openEmbeddedPorts(
 ) {
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
   const store = closers.add(await openEmbeddedStore(join(data, "resources.db")));
-  const objects = await openFilesystemStore(join(data, "objects"));
+  const stored = await openFilesystemStore(join(data, "objects"));
+  const objects = claimingStore(stored, systemClock);
   const uploads = await openUploadFolder(join(data, "uploads"));
   const secrets = secretFiles(join(data, "secrets"));
   const processes = closers.add(await openProcessSupervisor({ folder: join(data, "processes") }));
@@ -61,5 +63,5 @@ export async function openEmbeddedPorts(
   const onSecret = (secret: ObjectKey) =>
     void platform.secretChanged(secret).catch((err: unknown) => log.warn({ ...secret, err }, "secret not taken over"));
   closers.defer(secrets.onChange(onSecret));
-  return { runtimes, store, objects, uploads, secrets, builder, platform };
+  return { runtimes, store, stored, objects, uploads, secrets, builder, platform };
 }

@@ -4,6 +4,7 @@ import { type Kind, type ObjectKey, type ObjectOf, refOf } from "../apis/index.t
 import type { EmbeddedApp, EmbeddedOptions } from "../cli/index.ts";
 import { type ReconcileRun, systemClock, type TimerClock } from "../controller/index.ts";
 import { messageOf } from "../errors/index.ts";
+import type { Garbage } from "../garbage/index.ts";
 import { createEndpointTable, createGateway, type Gateway } from "../gateway/index.ts";
 import {
   createObjectInformers,
@@ -16,8 +17,8 @@ import { type Scheduler, startScheduler } from "../schedule/index.ts";
 import { createEventRing, createMetrics, createServer, localGuard, type Metrics } from "../server/index.ts";
 import { approveDeletions, createSyncController, type SyncController } from "../sync/index.ts";
 import { type Closers, createClosers } from "./closers.ts";
-import { collectImages } from "./collect-images.ts";
 import { openDataFolder } from "./data-folder.ts";
+import { startEmbeddedGarbage } from "./embedded-garbage.ts";
 import { type EmbeddedPorts, HOST, openEmbeddedPorts } from "./embedded-ports.ts";
 import { type LocalRepository, localRepository } from "./local-repository.ts";
 import { createLogger } from "./logger.ts";
@@ -58,6 +59,7 @@ interface Parts {
   readonly gateway: Gateway;
   readonly remotes: Remotes;
   readonly local: LocalRepository;
+  readonly garbage: Garbage;
   readonly runs: RunWatch;
 }
 
@@ -105,6 +107,8 @@ async function openParts(options: EmbeddedOptions, closers: Closers): Promise<Pa
   const { path, worktree = false } = repository;
   const local = closers.add(await localRepository({ path, worktree, excluded: [data], searchPath: settings.path }));
   const remotes = await openRemotes({ folder: join(data, "mirrors"), settings, secrets: ports.secrets });
+  const garbage = startEmbeddedGarbage(ports, { log, settings });
+  closers.defer(garbage.stop);
   return {
     options,
     closers,
@@ -117,6 +121,7 @@ async function openParts(options: EmbeddedOptions, closers: Closers): Promise<Pa
     gateway,
     remotes,
     local,
+    garbage,
     runs: createRunWatch(),
   };
 }
@@ -133,6 +138,7 @@ async function openServer(parts: Parts, sync: () => SyncController | undefined):
     namespaces,
     placeOf: (ref) => sync()?.placeOf(ref),
     repositoryUrlFault: remotes.urlFault,
+    collectGarbage: parts.garbage.collect,
     startedWith: { namespace, name: options.repository.name },
     whoami: () => ({ subject: "local", namespace, authentication: "none" }),
     approveDeletions: (repository, deletions) =>
@@ -200,13 +206,8 @@ function noteRun(run: ReconcileRun, log: Logger, runs: RunWatch): void {
   runs.onRun();
 }
 
-function stopTogether(
-  { closers, ports, log }: Parts,
-  ...running: readonly (SyncController | Reconcilers | Scheduler)[]
-) {
+function stopTogether({ closers }: Parts, ...running: readonly (SyncController | Reconcilers | Scheduler)[]) {
   closers.defer(() => Promise.all(running.map((each) => each.stop(CONTROLLERS_STOP_MS))));
-  const warn = (error: unknown) => log.warn({ err: messageOf(error) }, "images not collected");
-  closers.defer(collectImages(ports.store, ports.builder, warn));
 }
 
 async function watchSources({ closers, informers, remotes, local, log }: Parts, sync: SyncController, key: ObjectKey) {

@@ -10,6 +10,7 @@ import { diff } from "./diff.ts";
 import { events } from "./events.ts";
 import { exportVerb } from "./export.ts";
 import { gateway } from "./gateway.ts";
+import { gc } from "./gc.ts";
 import { get } from "./get.ts";
 import { history } from "./history.ts";
 import { init } from "./init.ts";
@@ -55,6 +56,7 @@ export const VERBS: readonly Verb[] = [
   secretSet,
   secretList,
   secretDelete,
+  gc,
   controller,
   api,
   gateway,

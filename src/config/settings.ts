@@ -2,6 +2,7 @@ import { delimiter, join } from "node:path";
 import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { buildEnvironment, type Environment } from "./build-environment.ts";
+import { type GarbageSettings, readGarbage } from "./garbage-settings.ts";
 import { oneOf, type Parsed, parseEndpoint, parseNetworks, parsePort, settingReader } from "./setting-reader.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
@@ -42,6 +43,7 @@ export interface Settings {
    * addresses. `SLESS_GIT_NETWORKS`, with commas between them, default none.
    */
   readonly gitNetworks: readonly string[];
+  readonly garbage: GarbageSettings;
   /** What dependency installs and builds may see of the environment. */
   readonly buildEnvironment: Readonly<Record<string, string>>;
 }
@@ -82,6 +84,7 @@ export function readSettings(env: Environment, flags: SettingFlags = {}): Settin
     path: env.PATH ?? "",
     home: env.HOME || undefined,
     gitNetworks: read("SLESS_GIT_NETWORKS", undefined, parseNetworks, []),
+    garbage: readGarbage(read),
     buildEnvironment: buildEnvironment(env),
   };
   if (faults.length > 0) throw new SlessError("settings_invalid", { cause: faults.join("; ") });

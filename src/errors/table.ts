@@ -585,6 +585,19 @@ export const ERRORS = {
     happened: "{cause}.",
     remedy: "Read `sless {verb} --help`.",
   },
+  deletion_refused: {
+    status: 502,
+    consequence: "waiting",
+    happened: "The registry {host} does not let images be deleted, so that garbage stays in it.",
+    remedy: "Set REGISTRY_STORAGE_DELETE_ENABLED=true in the registry, or let its own retention remove old tags.",
+  },
+  garbage_of_others: {
+    status: 409,
+    consequence: "waiting",
+    happened: "Another installation of sless ({others}) keeps its sources in this object store, so nothing is collected.",
+    remedy:
+      "Use a bucket of its own for each; if the other one is gone, remove the object garbage/installations/{others}.",
+  },
   rollback_unsaved: {
     status: 409,
     consequence: "stalled",

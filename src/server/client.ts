@@ -3,6 +3,7 @@ import type { AnyObject } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type {
   EventItem,
+  GarbageReport,
   HeldDeletion,
   ItemOf,
   KeptRevisionItem,
@@ -75,6 +76,8 @@ export interface SlessClient {
   ): Promise<ItemOf[P]>;
   /** What served, the newest first. */
   history(plural: "functions" | "services", name: string, options: { namespace: string }): Promise<KeptRevisionItem[]>;
+  /** Looks for what nothing refers to any more and, but in a dry run, removes what has been so for long enough. */
+  collectGarbage(options: { dryRun: boolean }): Promise<GarbageReport>;
   ensureNamespace(namespace: string): Promise<{ namespace: string; status: "created" | "exists" }>;
   /** The latest of a namespace, oldest first. */
   events(options: { namespace: string }): Promise<EventItem[]>;
@@ -152,6 +155,7 @@ export function createClient(options: ClientOptions): SlessClient {
       json(await send(zipCall(`${member(namespace, plural, name)}/upload`, zip))),
     history: async (plural, name, { namespace }) =>
       itemsOf(await send(getCall(`${member(namespace, plural, name)}/history`))),
+    collectGarbage: async ({ dryRun }) => json(await send(postCall(`/v1/gc?dry_run=${dryRun}`))),
     ensureNamespace: async (namespace) => json(await send(postCall(collection(namespace, "ensure")))),
     events: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "events")))),
     listSecrets: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "secrets")))),

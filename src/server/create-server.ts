@@ -6,6 +6,7 @@ import { createListener, type Listener } from "./listener.ts";
 import { refuseNoNames } from "./path-names.ts";
 import { type RouteParams, routeAccess, ruleOf } from "./route-access.ts";
 import { functionListRoutes } from "./routes/function-list.ts";
+import { garbageRoutes } from "./routes/garbage.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { invokeRoutes } from "./routes/invoke.ts";
@@ -42,6 +43,7 @@ const ROUTES = [
   namespaceRoutes,
   secretRoutes,
   functionListRoutes,
+  garbageRoutes,
 ];
 
 /** The server of one process: the REST API, health and metrics, and calls of functions, which go to the gateway. */

@@ -77,6 +77,7 @@ function refusing(): Omit<SlessClient, Reads> {
     patch: refuse,
     delete: refuse,
     upload: refuse,
+    collectGarbage: refuse,
     ensureNamespace: refuse,
     listSecrets: refuse,
     writeSecret: refuse,

@@ -10,6 +10,8 @@ export const PLURALS = {
 } as const;
 export type Plural = keyof typeof PLURALS;
 
+export type { GarbageCount, GarbageItem, GarbageReport } from "../garbage/index.ts";
+
 /** The repository that an object came from. */
 export interface Origin {
   /** Name of the Repository object; its UID when that object is gone. */

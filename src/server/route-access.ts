@@ -23,6 +23,8 @@ export const ROUTE_RULES: Rules = {
   // They name functions of every namespace.
   "GET /metrics": () => [{ verb: "get", path: "/metrics" }],
   "GET /v1/whoami": anybodyKnown,
+  // It looks into every namespace: for who operates the installation.
+  "POST /v1/gc": () => [{ verb: "post", path: "/v1/gc" }],
   "GET /funcs/:namespace": ({ namespace }) => [
     ours("functions", { verb: "list", namespace }),
     ours("services", { verb: "list", namespace }),

@@ -4,6 +4,7 @@ import type { ObjectKey, ObjectOf, ObjectRef } from "../apis/index.ts";
 import type { Access } from "../auth/index.ts";
 import type { Builder } from "../build/index.ts";
 import type { Clock } from "../controller/index.ts";
+import type { GarbageReport } from "../garbage/index.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Reporter } from "../report/index.ts";
@@ -56,6 +57,8 @@ export interface ServerDeps {
     repository: ObjectOf<"Repository">,
     deletions: readonly HeldDeletion[],
   ) => Promise<unknown>;
+  /** Looks for garbage and, but in a dry run, removes it; undefined: another process does that. */
+  readonly collectGarbage?: (options: { readonly dryRun: boolean }) => Promise<GarbageReport>;
   readonly metrics: Metrics;
   /** By name. A check that throws counts as failed with its message. */
   readonly readiness: Readonly<Record<string, ReadinessCheck>>;

@@ -1,6 +1,14 @@
 /** Bytes at once, or piece by piece. */
 export type ObjectBody = Uint8Array | AsyncIterable<Uint8Array>;
 
+/** What is known of an object without reading it. */
+export interface ObjectEntry {
+  readonly key: string;
+  readonly bytes: number;
+  /** When it was stored, by the clock of the store. */
+  readonly storedAt: Date;
+}
+
 /**
  * Bytes by key. A key names its content (design §5), so none is overwritten. Keys are slash-separated, without
  * empty, `.` or `..` parts.
@@ -17,6 +25,8 @@ export interface ObjectStore {
   has(key: string): Promise<boolean>;
   /** Keys below a prefix, sorted. */
   list(prefix: string): AsyncIterable<string>;
+  /** The same with sizes and times; what goes meanwhile may be left out. */
+  entries(prefix: string): AsyncIterable<ObjectEntry>;
   /** Deleting what is not there is no error. */
   delete(key: string): Promise<void>;
 }

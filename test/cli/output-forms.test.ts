@@ -34,6 +34,7 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
   "secret set": RESULT,
   "secret list": TABLE,
   "secret delete": RESULT,
+  gc: TABLE,
   controller: [],
   api: [],
   gateway: [],

@@ -24,6 +24,7 @@ it("an empty environment gives the defaults of the embedded mode", () => {
     color: true,
     path: "",
     home: undefined,
+    garbage: { graceMs: 86_400_000, sharedGraceMs: 2_592_000_000, everyMs: 3_600_000 },
     gitNetworks: [],
     buildEnvironment: {},
   });
@@ -120,4 +121,12 @@ it("any environment gives settings or one settings_invalid", () => {
       expect(told === "none" || told.startsWith("The settings are not valid: ")).toBe(true);
     }),
   );
+});
+
+it("how long garbage stays is read in units", () => {
+  const env = { GARBAGE_GRACE: "90m", GARBAGE_SHARED_GRACE: "7d", GARBAGE_EVERY: "30s" };
+  const { garbage } = readSettings(env);
+  expect(garbage).toEqual({ graceMs: 5_400_000, sharedGraceMs: 604_800_000, everyMs: 30_000 });
+  for (const wrong of ["0h", "1", "-1h", "1w", "1.5h", "soon"])
+    expect(() => readSettings({ GARBAGE_GRACE: wrong })).toThrow(`GARBAGE_GRACE "${wrong}" is no duration`);
 });

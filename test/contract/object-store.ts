@@ -99,6 +99,21 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(await keysOf(store, "h/")).toEqual([]);
   });
 
+  it("lists sizes and times too", async () => {
+    const store = await open();
+    const begun = Date.now();
+    for (const key of ["f/b", "f/a", "g/1"]) await store.put(key, bytes(key.repeat(100)));
+    const entries = await allOf(store.entries("f/"));
+    expect(entries.map(({ key, bytes: size }) => [key, size])).toEqual([
+      ["f/a", 300],
+      ["f/b", 300],
+    ]);
+    // Servers round to seconds.
+    for (const { storedAt } of entries) expect(Math.abs(storedAt.getTime() - begun)).toBeLessThan(60_000);
+    await store.delete("f/a");
+    expect((await allOf(store.entries(""))).map(({ key }) => key)).toEqual(["f/b", "g/1"]);
+  });
+
   it("lists in the order of strings whatever the keys are", async () => {
     const part = fc.stringMatching(/^[a-c.-]{1,3}$/).filter((text) => text !== "." && text !== "..");
     const keys = fc.uniqueArray(

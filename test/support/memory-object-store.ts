@@ -3,8 +3,9 @@ import { SlessError } from "../../src/errors/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 
 /** An ObjectStore that keeps nothing on disk; `faults` replace single operations. */
-export function memoryObjectStore(faults: Partial<ObjectStore> = {}): ObjectStore {
+export function memoryObjectStore(faults: Partial<ObjectStore> = {}, now = () => new Date()): ObjectStore {
   const blobs = new Map<string, Uint8Array>();
+  const times = new Map<string, Date>();
   return {
     async put(key, body) {
       check(key);
@@ -13,6 +14,7 @@ export function memoryObjectStore(faults: Partial<ObjectStore> = {}): ObjectStor
       // Somebody may have been quicker.
       if (blobs.has(key)) return "present";
       blobs.set(key, bytes);
+      times.set(key, now());
       return "stored";
     },
     async get(key) {
@@ -25,6 +27,12 @@ export function memoryObjectStore(faults: Partial<ObjectStore> = {}): ObjectStor
     },
     async *list(prefix) {
       yield* [...blobs.keys()].filter((key) => key.startsWith(prefix)).sort();
+    },
+    async *entries(prefix) {
+      for (const key of [...blobs.keys()].filter((one) => one.startsWith(prefix)).sort()) {
+        const bytes = blobs.get(key);
+        if (bytes) yield { key, bytes: bytes.byteLength, storedAt: times.get(key)! };
+      }
     },
     async delete(key) {
       check(key);

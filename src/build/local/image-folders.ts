@@ -27,8 +27,8 @@ export interface ImageFolders {
   publish(draft: string, key: string, record: ImageRecord): Promise<void>;
   /** Says that the image is in use, for clean-up. */
   touch(key: string, now: Date): Promise<void>;
-  /** Removes images that are neither kept nor used since `before`. */
-  collect(keep: ReadonlySet<string>, before: Date): Promise<void>;
+  /** When it was last in use; undefined when it is not there. */
+  usedAt(key: string): Promise<Date | undefined>;
   keys(): Promise<string[]>;
 }
 
@@ -66,12 +66,10 @@ export function imageFolders(folder: string): ImageFolders {
       const found = await stat(recordOf(key)).catch(() => undefined);
       if (found && now.getTime() - found.mtimeMs > TOUCH_MS) await utimes(recordOf(key), now, now);
     },
-    async collect(keep, before) {
-      for (const key of await keys()) {
-        if (keep.has(key)) continue;
-        const found = await stat(recordOf(key)).catch(() => undefined);
-        if (!found || found.mtimeMs < before.getTime()) await rm(folderOf(key), { recursive: true, force: true });
-      }
+    async usedAt(key) {
+      // One without a record is a folder that something else has damaged.
+      const found = await stat(recordOf(key)).catch(() => stat(folderOf(key)).catch(() => undefined));
+      return found?.mtime;
     },
   };
 }

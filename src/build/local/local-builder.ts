@@ -13,11 +13,12 @@ import type { Builder, BuildRequest, BuildState } from "../builder.ts";
 import { openBuildsInFlight } from "../builds-in-flight.ts";
 import { openCommandSlots } from "../command-slots.ts";
 import type { ImageDeps } from "./build-image.ts";
-import { collectGarbage } from "./collect-garbage.ts";
 import { type EnsureDeps, ensureImage, failNow } from "./ensure-image.ts";
 import { type ImageFolders, imageFolders } from "./image-folders.ts";
 import { openInstalls } from "./installs.ts";
 import { openInterpreters } from "./interpreters.ts";
+import { bytesBelow, removeImage } from "./remove-image.ts";
+import { removeLeftovers } from "./remove-leftovers.ts";
 import { type BuildWanted, runBuild } from "./run-build.ts";
 
 const DEADLINE_MS = 600_000;
@@ -49,8 +50,13 @@ export interface LocalBuilderOptions {
 export interface LocalBuilder extends Builder {
   /** What an image of this builder starts with; undefined when it is not there. */
   resolveImage(imageRef: string): Promise<LocalImage | undefined>;
-  /** Removes images, and dependencies of no image, that are neither kept nor were used in the last hour. */
-  collect(keep: ReadonlySet<string>): Promise<void>;
+  /** All that are there. `key`: 64 hex digits, with which `imageRef` ends. */
+  images(): AsyncIterable<{ readonly key: string; readonly usedAt: Date }>;
+  bytesOf(key: string): Promise<number>;
+  /** @returns false when a build or a workload wants it after all */
+  removeImage(key: string): Promise<boolean>;
+  /** Removes dependencies of no image that were not used in the last hour, and logs of no image. */
+  removeLeftovers(): Promise<void>;
   /** Ends what is in flight; nothing half made stays. */
   close(): Promise<void>;
 }
@@ -101,7 +107,24 @@ export function localBuilder(options: LocalBuilderOptions): LocalBuilder {
       const log = await logs.of(workload);
       if (log) yield* log.read({ follow, signal });
     },
-    collect: (keep) => collect(keep, options.folder, deps),
+    async *images() {
+      for (const key of await images.keys()) {
+        const usedAt = await images.usedAt(key);
+        if (usedAt) yield { key, usedAt };
+      }
+    },
+    bytesOf: (key) => bytesBelow(images.folderOf(key)),
+    removeImage: (key) =>
+      removeImage(key, { images, folder: options.folder, isWanted: (one) => wantedKeys(deps).has(one) }),
+    removeLeftovers: () =>
+      removeLeftovers({
+        images,
+        logs,
+        folder: options.folder,
+        wanted: wantedKeys(deps),
+        before: new Date(options.clock.now().getTime() - GRACE_MS),
+        isIdle: () => builds.keys().length === 0,
+      }),
     async close() {
       closed = true;
       await builds.close();
@@ -140,18 +163,8 @@ function openParts(options: LocalBuilderOptions): Parts {
   return { clock, images, logs, interpreters, failures, builds, wanted, listeners };
 }
 
-async function collect(keep: ReadonlySet<string>, folder: string, parts: Parts): Promise<void> {
-  const { images, logs, builds, wanted, clock } = parts;
-  const kept = [...keep].map(keyOf).filter((key) => key !== undefined);
-  const inUse = [...wanted.values()].map(({ key }) => key);
-  await collectGarbage({
-    images,
-    logs,
-    folder,
-    keep: new Set([...kept, ...inUse, ...builds.keys()]),
-    before: new Date(clock.now().getTime() - GRACE_MS),
-    isIdle: () => builds.keys().length === 0,
-  });
+function wantedKeys({ wanted, builds }: Parts): Set<string> {
+  return new Set([...[...wanted.values()].map(({ key }) => key), ...builds.keys()]);
 }
 
 function imageDeps(options: LocalBuilderOptions, images: ImageFolders): ImageDeps {

@@ -3,7 +3,7 @@ import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from "n
 import { dirname, join } from "node:path";
 import { messageOf, SlessError } from "../../errors/index.ts";
 import { keyParts } from "../object-key.ts";
-import type { ObjectBody, ObjectStore } from "../object-store.ts";
+import type { ObjectBody, ObjectEntry, ObjectStore } from "../object-store.ts";
 
 /**
  * An ObjectStore in a folder of one process: `objects/<key>` and, while they are written, `incoming/`.
@@ -59,6 +59,7 @@ export async function openFilesystemStore(folder: string): Promise<ObjectStore> 
       return guarded(`Object ${key}`, () => isFile(path));
     },
     list: (prefix) => listKeys(objects, prefix),
+    entries: (prefix) => listEntries(objects, prefix),
     async delete(key) {
       const path = pathOf(key);
       await guarded(`Object ${key}`, () => absentIsUndefined(unlink(path)));
@@ -132,6 +133,14 @@ async function* listKeys(root: string, prefix: string): AsyncGenerator<string> {
   for await (const key of walk(root, within)) {
     if (key.startsWith(prefix)) yield key;
     else if (key > prefix) return;
+  }
+}
+
+async function* listEntries(root: string, prefix: string): AsyncGenerator<ObjectEntry> {
+  for await (const key of listKeys(root, prefix)) {
+    const found = await guarded(`Object ${key}`, () => absentIsUndefined(stat(join(root, key))));
+    // A name of a link keeps the time at which its bytes were written.
+    if (found) yield { key, bytes: found.size, storedAt: found.mtime };
   }
 }
 

@@ -12,7 +12,7 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { SlessError } from "../../errors/index.ts";
 import { keyParts } from "../object-key.ts";
-import type { ObjectBody, ObjectStore } from "../object-store.ts";
+import type { ObjectBody, ObjectEntry, ObjectStore } from "../object-store.ts";
 import { isS3Status, s3Failure } from "./s3-errors.ts";
 
 export interface S3Options {
@@ -83,6 +83,20 @@ export async function openS3Store(options: S3Options): Promise<S3Store> {
     }
   }
 
+  async function* entries(prefix: string): AsyncGenerator<ObjectEntry> {
+    if (prefix.includes("/")) checkedKey(prefix.slice(0, prefix.lastIndexOf("/")));
+    let ContinuationToken: string | undefined;
+    do {
+      const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken });
+      const page = await client.send(command).catch((error: unknown) => {
+        throw s3Failure(`Keys below ${prefix}`, error);
+      });
+      for (const { Key: key, Size: bytes = 0, LastModified: storedAt = new Date() } of page.Contents ?? [])
+        if (key !== undefined && !key.endsWith("/")) yield { key, bytes, storedAt };
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken !== undefined);
+  }
+
   try {
     await client.send(new HeadBucketCommand({ Bucket }));
   } catch (error) {
@@ -105,17 +119,9 @@ export async function openS3Store(options: S3Options): Promise<S3Store> {
       }
     },
     async *list(prefix) {
-      if (prefix.includes("/")) checkedKey(prefix.slice(0, prefix.lastIndexOf("/")));
-      let ContinuationToken: string | undefined;
-      do {
-        const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken });
-        const page = await client.send(command).catch((error: unknown) => {
-          throw s3Failure(`Keys below ${prefix}`, error);
-        });
-        for (const { Key } of page.Contents ?? []) if (Key !== undefined && !Key.endsWith("/")) yield Key;
-        ContinuationToken = page.NextContinuationToken;
-      } while (ContinuationToken !== undefined);
+      for await (const { key } of entries(prefix)) yield key;
     },
+    entries,
     async delete(key) {
       const Key = checkedKey(key);
       await absentIsUndefined(`Object ${key}`, client.send(new DeleteObjectCommand({ Bucket, Key })));

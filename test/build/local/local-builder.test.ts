@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { builderContract, buildLog, requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
+import { allOf } from "../../support/all-of.ts";
 import { memoryObjectStore } from "../../support/memory-object-store.ts";
 import { openLocalBuilder } from "../../support/open-local-builder.ts";
 import { testClock } from "../../support/test-clock.ts";
@@ -116,16 +117,23 @@ describe("the local builder", () => {
     },
   );
 
-  it("removes images that nobody keeps and nobody used for an hour, with their dependencies", async () => {
+  it("removes an image that is not wanted, and then its dependencies once they are not used for an hour", async () => {
     const clock = testClock(new Date().toISOString());
     const test = await openLocalBuilder({ clock });
     const old = await untilBuilt(test, await requestOf(test, { "handler.txt": "old", "deps.txt": "old" }));
     const kept = await untilBuilt(test, await requestOf(test, { "handler.txt": "kept", "deps.txt": "kept" }));
     const current = await untilBuilt(test, await requestOf(test, { "handler.txt": "new" }));
-    await test.builder.collect(new Set([kept.imageRef]));
-    expect(await test.builder.has(old.imageRef)).toBe(true);
+    const keyOf = ({ imageRef }: { imageRef: string }) => imageRef.slice(-64);
+    const keys = (await allOf(test.builder.images())).map(({ key }) => key);
+    expect(keys.sort()).toEqual([old, kept, current].map(keyOf).sort());
+    expect(await test.builder.bytesOf(keyOf(old))).toBeGreaterThan(0);
+    expect(await test.builder.removeImage(keyOf(current))).toBe(false);
+    expect(await test.builder.removeImage(keyOf(old))).toBe(true);
+    expect(await test.builder.removeImage(keyOf(old))).toBe(true);
+    await test.builder.removeLeftovers();
+    expect(await readdir(join(test.folder, "builds", "deps"))).toHaveLength(2);
     clock.forward(2 * 3_600_000);
-    await test.builder.collect(new Set([kept.imageRef]));
+    await test.builder.removeLeftovers();
     const there = [old, kept, current].map(({ imageRef }) => test.builder.has(imageRef));
     expect(await Promise.all(there)).toEqual([false, true, true]);
     expect(await readdir(join(test.folder, "builds", "deps"))).toHaveLength(1);

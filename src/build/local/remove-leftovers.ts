@@ -4,25 +4,25 @@ import { join } from "node:path";
 import type { BuildLogs } from "../build-logs.ts";
 import type { ImageFolders } from "./image-folders.ts";
 
-interface CollectOptions {
+interface LeftoverOptions {
   readonly images: ImageFolders;
   readonly logs: BuildLogs;
   readonly folder: string;
-  /** Keys of images that stay. */
-  readonly keep: ReadonlySet<string>;
+  /** Keys of images whose logs stay though they are not there yet. */
+  readonly wanted: Iterable<string>;
   /** What was used since stays. */
   readonly before: Date;
   /** No build is in flight: one may have seen dependencies that no image names yet. */
   readonly isIdle: () => boolean;
 }
 
-/** Removes images that nobody keeps, then dependencies that no image links to, then logs of no image. */
-export async function collectGarbage({ images, logs, folder, keep, before, isIdle }: CollectOptions): Promise<void> {
-  await images.collect(keep, before);
+/** Removes dependencies that no image links to, and logs of no image. */
+export async function removeLeftovers(options: LeftoverOptions): Promise<void> {
+  const { images, logs, folder, wanted, before, isIdle } = options;
   const keys = await images.keys();
   const records = await Promise.all(keys.map((key) => images.read(key)));
   const linked = new Set(records.map((record) => record?.dependencies));
-  for (const key of await readdir(join(folder, "deps"))) {
+  for (const key of await readdir(join(folder, "deps")).catch(() => [])) {
     const path = join(folder, "deps", key);
     const found = await stat(path).catch(() => undefined);
     if (linked.has(key) || !found || found.ctimeMs >= before.getTime()) continue;
@@ -31,5 +31,5 @@ export async function collectGarbage({ images, logs, folder, keep, before, isIdl
     await rename(path, doomed);
     await rm(doomed, { recursive: true, force: true });
   }
-  await logs.collect(new Set([...keys, ...keep]));
+  await logs.collect(new Set([...keys, ...wanted]));
 }
