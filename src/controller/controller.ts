@@ -23,8 +23,10 @@ export interface ControllerOptions {
    * An error decides by its consequence (`nextAfterError`) and hurts no other key.
    */
   reconcile(key: string, signal: AbortSignal): Promise<Next>;
-  /** Keys that run at the same time, at least 1. */
+  /** Keys that run at the same time, at least 1. Of those that wait the namespaces (`<namespace>/<name>`) take turns. */
   concurrency: number;
+  /** Keys of one namespace that run at the same time; default: as many as of all. */
+  perNamespace?: number;
   clock: TimerClock;
   log?: ControllerLog;
   backOff?: BackOffOptions;
@@ -52,8 +54,9 @@ const GRACE_SHARE = 0.8;
 
 /** Runs `reconcile` for every key that is enqueued, never twice at a time for one key. */
 export function startController(options: ControllerOptions): Controller {
-  const { name, concurrency, clock, backOff = {} } = options;
-  const queue = createWorkQueue<string>({ clock, backOff });
+  const { name, concurrency, perNamespace = concurrency, clock, backOff = {} } = options;
+  const groups = { of: namespaceIn, max: perNamespace };
+  const queue = createWorkQueue<string>({ clock, backOff, groups });
   const aborting = new AbortController();
   const workers = Array.from({ length: concurrency }, () => work(queue, options, aborting.signal));
   const ended = Promise.all(workers).then(() => {});
@@ -74,6 +77,10 @@ export function startController(options: ControllerOptions): Controller {
     idle: queue.idle,
     stop,
   };
+}
+
+function namespaceIn(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf("/")));
 }
 
 async function work(queue: WorkQueue<string>, options: ControllerOptions, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import { type BackOffOptions, createBackOff } from "./back-off.ts";
 import type { TimerClock } from "./clock.ts";
+import { fairSet, type Groups } from "./fair-set.ts";
 
 export interface WorkQueueSizes {
   /** Keys that may run now. */
@@ -21,7 +22,10 @@ export interface WorkQueue<T extends string> {
   addBackOff(key: T): void;
   /** Starts the key's back-off anew. */
   forget(key: T): void;
-  /** The next key in order of readiness, once there is one; undefined after `close`. Each needs its `done`. */
+  /**
+   * The next key in order of readiness, the groups in turns, once there is one; undefined after `close`. Each needs its
+   * `done`.
+   */
   take(): Promise<T | undefined>;
   done(key: T): void;
   sizes(): WorkQueueSizes;
@@ -34,10 +38,12 @@ export interface WorkQueue<T extends string> {
 export function createWorkQueue<T extends string>(options: {
   clock: TimerClock;
   backOff?: BackOffOptions;
+  /** Default: all keys are one group. */
+  groups?: Groups<T>;
 }): WorkQueue<T> {
-  const { clock } = options;
+  const { clock, groups = { of: () => "" } } = options;
   const backOff = createBackOff<T>(options.backOff);
-  const ready = new Set<T>();
+  const ready = fairSet(groups);
   const running = new Set<T>();
   /** Keys added while they run. */
   const again = new Set<T>();
@@ -47,17 +53,15 @@ export function createWorkQueue<T extends string>(options: {
   let closed = false;
 
   const dispatch = () => {
-    while (takers.length > 0 && ready.size > 0) takers.shift()!(pop());
+    while (takers.length > 0) {
+      const key = ready.take();
+      if (key === undefined) break;
+      running.add(key);
+      takers.shift()!(key);
+    }
     if (ready.size > 0 || running.size > 0) return;
     for (const resolve of idlers.splice(0)) resolve();
   };
-  const pop = () => {
-    const key = ready.values().next().value!;
-    ready.delete(key);
-    running.add(key);
-    return key;
-  };
-
   const add = (key: T) => {
     if (closed) return;
     if (running.has(key)) again.add(key);
@@ -96,7 +100,7 @@ export function createWorkQueue<T extends string>(options: {
       });
     },
     done(key) {
-      running.delete(key);
+      if (running.delete(key)) ready.giveBack(key);
       if (again.delete(key)) ready.add(key);
       dispatch();
     },

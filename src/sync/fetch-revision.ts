@@ -9,6 +9,8 @@ import type { SyncDeps } from "./sync-deps.ts";
 import { closeOpened, type OpenRepository } from "./sync-memory.ts";
 
 const DEFAULT_TIMEOUT = "1m";
+/** However long `spec.timeout` is: others wait for the place of one that never ends. */
+const TIMEOUT_MAX_MS = 15 * 60_000;
 /** Runs that live objects bring about can come one after the other; a server is not asked for each of them. */
 const ANSWER_GOOD_MS = 10_000;
 
@@ -90,12 +92,11 @@ function sourceOf({ url, secretRef }: Pick<RepositorySpec, "url" | "secretRef">)
 
 async function withinTimeout<T>(work: Promise<T>, { spec }: ObjectOf<"Repository">, clock: TimerClock): Promise<T> {
   const timeout = spec.timeout ?? DEFAULT_TIMEOUT;
+  const ms = Math.min(durationMs(timeout), TIMEOUT_MAX_MS);
   let cancel = () => {};
   const late = new Promise<never>((_resolve, reject) => {
-    const cause = `it did not answer within ${timeout}`;
-    cancel = clock.setTimer(durationMs(timeout), () =>
-      reject(new SlessError("repository_unreachable", { url: spec.url, cause })),
-    );
+    const cause = `it did not answer within ${ms === TIMEOUT_MAX_MS ? "15m" : timeout}`;
+    cancel = clock.setTimer(ms, () => reject(new SlessError("repository_unreachable", { url: spec.url, cause })));
   });
   return Promise.race([work, late]).finally(() => cancel());
 }

@@ -15,8 +15,10 @@ import { reconcileRepository } from "./reconcile-repository.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 import { createSyncMemory, type ManifestPlace } from "./sync-memory.ts";
 
-/** Repositories that are synced at the same time; some of them wait for servers that hang. */
-const CONCURRENCY = 16;
+/** Repositories that are synced at the same time; some of them wait for servers that hang, */
+const CONCURRENCY = 24;
+/** of whose namespace no more wait with them than these. */
+const PER_NAMESPACE = 8;
 
 /** An approval is written object by object; it is carried out whole, once no more of it has come for so long. */
 const APPROVAL_QUIET_MS = 250;
@@ -62,6 +64,7 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
   const controller = startController({
     name: "sync",
     concurrency: CONCURRENCY,
+    perNamespace: PER_NAMESPACE,
     clock,
     reconcile,
     ...(log && { log }),

@@ -98,17 +98,23 @@ describe("a repository that cannot be read", () => {
     expect(await world.ready()).toBe("True ReconciliationSucceeded");
   });
 
-  it("a repository that does not answer is given up after its timeout", async () => {
-    const world = await syncWorld(functionFolder("hello"), {
-      spec: { timeout: "5s" },
-      git: (git) => ({ ...git, resolve: () => new Promise(() => {}) }),
-    });
-    const run = world.sync();
-    while (world.clock.timers().length === 0) await new Promise(setImmediate);
-    world.clock.advance(5_000);
-    expect(await run).toEqual({ kind: "backOff" });
-    expect((await world.status()).conditions?.[0]?.message).toContain("it did not answer within 5s");
-  });
+  it.each([
+    ["5s", 5_000, "5s"],
+    ["9999h", 900_000, "15m"],
+  ])(
+    "a repository that does not answer is given up after its timeout of %s, at the latest after 15m",
+    async (timeout, ms, told) => {
+      const world = await syncWorld(functionFolder("hello"), {
+        spec: { timeout },
+        git: (git) => ({ ...git, resolve: () => new Promise(() => {}) }),
+      });
+      const run = world.sync();
+      while (world.clock.timers().length === 0) await new Promise(setImmediate);
+      world.clock.advance(ms);
+      expect(await run).toEqual({ kind: "backOff" });
+      expect((await world.status()).conditions?.[0]?.message).toContain(`it did not answer within ${told}`);
+    },
+  );
 
   it("a path that is not there deletes nothing", async () => {
     const world = await syncWorld(functionFolder("hello"), { spec: { path: "functions" } });
