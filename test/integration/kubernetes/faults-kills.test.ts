@@ -9,7 +9,7 @@ import { GROUP, jobFiles, lives, many, storedTexts, tenantOf, type Wanted, wante
 
 const KILLS = 10;
 /** A life leads about as soon as it has started. */
-const LEASE_TIMES = { leaseMs: 1_500, renewDeadlineMs: 1_000, retryMs: 150 };
+const LEASE_TIMES = { leaseMs: 1_000, renewDeadlineMs: 700, retryMs: 100 };
 /** From a push to death: a process comes to its end of it in about so long. */
 const DELAY_MAX_MS = 1_600;
 const NAMES = Object.keys(many(8, "", "a"));

@@ -83,11 +83,14 @@ describeOnOwnControlPlane("sless when its kinds are removed from the cluster", {
   }, 120_000);
 
   it("a Repository that goes with its kind takes nothing with it, whatever its deletionPolicy", async () => {
-    await start(await temporaryFolder());
+    const data = await temporaryFolder();
+    const sless = await start(data);
     const tenant = await tenantOf(controlPlane(), many(3), { spec: { deletionPolicy: "Delete" } });
     const before = await tenant.converged();
     await removeKinds(["repositories"]);
     await installCrds(controlPlane());
+    await sless.close();
+    await start(data);
     await tenant.applyRepository();
     const after = await tenant.converged();
     expect(lives(after.deployments)).toEqual(lives(before.deployments));

@@ -14,7 +14,7 @@ import { GROUP, jobFiles, lives, many, type Tenant, tenantOf } from "./fault-wor
 const MINUTE_MS = 60_000;
 const SKEW_MS = 5 * MINUTE_MS;
 /** At which second of its minute a process begins, so that a tick comes soon after. */
-const BEGIN_SEC = 45;
+const BEGIN_SEC = 49;
 
 interface SeenCall {
   readonly id: string;
@@ -165,7 +165,7 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
     await tenant.push({ f1: { text: "when it is back" } });
     const after = lives((await tenant.converged()).deployments);
     expect(changed(during, after)).toEqual(["f1"]);
-    await other.kill("SIGKILL");
+    await other.kill("SIGTERM");
     await cut.leads();
     await tenant.push({ f2: { text: "of the first again" } });
     expect(changed(after, lives((await tenant.converged()).deployments))).toEqual(["f2"]);

@@ -8,7 +8,7 @@ import { describeOnOwnControlPlane, refuseObjects } from "../../support/kubernet
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { conditionOf, done, GROUP, isTrue, type Live, lives, many, type Tenant, tenantOf } from "./fault-world.ts";
 
-const WRITERS_MS = 4_000;
+const WRITERS_MS = 3_000;
 /** Pods of a tenant, unless the test says otherwise. */
 const QUOTA = { pods: "12" };
 
