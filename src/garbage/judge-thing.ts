@@ -37,9 +37,10 @@ export function judgeThing({ thing, references, layers, unusedSince, now, graceM
 /** Who refers to a thing, in words; undefined when nobody does. */
 export function referrerOf(
   { id, sort, image }: Thing,
-  { keys, images, sources }: References,
+  { keys, images, sources, folders }: References,
   layers: ReadonlySet<string>,
 ): string | undefined {
+  if (sort === "log") return folders.has(workloadFolder(id)) ? "its workload is there" : undefined;
   if (!image) return keys.get(id);
   const named = images.get(image.digest);
   if (named !== undefined || sort === "image") return named ?? wantedBy(image, sources);
@@ -47,6 +48,11 @@ export function referrerOf(
   // What cannot be told is not removed.
   if (top === undefined) return "it has no layer that could tell what stands on it";
   return layers.has(top) ? "an image that serves stands on it" : undefined;
+}
+
+/** Logs of builds lie below `builds/` as sources do. */
+function workloadFolder(id: string): string {
+  return id.slice(id.indexOf("/") + 1, id.lastIndexOf("/") + 1);
 }
 
 /** A build of the source that is wanted now would be answered with it. */

@@ -1,9 +1,14 @@
 import type { ObjectStore } from "../storage/index.ts";
 import type { Shelf, Sort } from "./thing.ts";
 
-const SORT_OF: Readonly<Record<string, Sort>> = { "functions/": "source", "jobs/": "source", "contexts/": "context" };
+const SORT_OF: Readonly<Record<string, Sort>> = {
+  "functions/": "source",
+  "jobs/": "source",
+  "contexts/": "context",
+  "builds/": "log",
+};
 
-/** Archives of sources and contexts of builds. */
+/** Archives of sources, contexts and logs of builds. */
 export function objectShelf(objects: Pick<ObjectStore, "entries" | "delete">): Shelf {
   return {
     name: "the object store",

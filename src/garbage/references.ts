@@ -5,6 +5,7 @@ import {
   refText,
   sourceDigestOfKey,
   sourceKey,
+  sourceKeyPrefix,
   type WorkloadRef,
 } from "../apis/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
@@ -19,6 +20,8 @@ export interface References {
   readonly sources: ReadonlyMap<string, ReadonlySet<string>>;
   /** Images that serve or ran last. */
   readonly serving: readonly string[];
+  /** Beginnings of the keys of all workloads' sources. */
+  readonly folders: ReadonlySet<string>;
   /** Names of the images of all workloads. */
   readonly imageNames: ReadonlySet<string>;
 }
@@ -31,6 +34,7 @@ export function referencesOf(workloads: readonly Workload[], running: Iterable<s
   const images = new Map<string, string>();
   const sources = new Map<string, Set<string>>();
   const serving: string[] = [];
+  const folders = new Set<string>();
   const note = (to: Map<string, string>, what: string | undefined, who: string) =>
     what !== undefined && !to.has(what) && to.set(what, who);
   const wants = (ref: WorkloadRef, digest: string | undefined) => {
@@ -40,6 +44,7 @@ export function referencesOf(workloads: readonly Workload[], running: Iterable<s
   for (const object of workloads) {
     const ref = refOf(object) as WorkloadRef;
     const who = refText(ref);
+    folders.add(sourceKeyPrefix(ref));
     note(keys, object.spec.s3Key, `${who} has it as its source`);
     wants(ref, sourceDigestOfKey(ref, object.spec.s3Key));
     note(images, digestIn(object.status?.imageRef), `${who} runs it`);
@@ -59,7 +64,7 @@ export function referencesOf(workloads: readonly Workload[], running: Iterable<s
     for (const digest of sources.get(imageName(of)) ?? []) wants(refOf(job) as WorkloadRef, digest);
   }
   for (const imageRef of running) note(images, digestIn(imageRef), "a pod or process runs it");
-  return { keys, images, sources, serving, imageNames: new Set(sources.keys()) };
+  return { keys, images, sources, serving, folders, imageNames: new Set(sources.keys()) };
 }
 
 /** `sha256:<hex>` of a reference by digest. */

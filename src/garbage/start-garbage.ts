@@ -120,6 +120,7 @@ function depsOf(options: GarbageOptions): GarbageDeps {
     graceMs: {
       source: graceMs,
       context: graceMs,
+      log: graceMs,
       image: graceMs,
       dependencies: sharedGraceMs,
       build: sharedGraceMs,

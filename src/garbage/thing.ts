@@ -1,5 +1,5 @@
 /** Sorts of things that become garbage. */
-export const SORTS = ["source", "context", "image", "dependencies", "build", "base"] as const;
+export const SORTS = ["source", "context", "log", "image", "dependencies", "build", "base"] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** What an image is made of. */

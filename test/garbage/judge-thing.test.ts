@@ -46,6 +46,10 @@ const kept: Record<string, [Thing, string]> = {
   "a source that can be gone back to": [object(source("hello", "a")), "can be rolled back to number 1"],
   "the source of a service": [object(source("web", "a")), "Service/demo/web has it as its source"],
   "the source of a job": [object(`jobs/demo/report/${digest("a")}.zip`), "FunctionJob/demo/report has it"],
+  "the log of a build of a workload that is there": [
+    object("builds/jobs/demo/report/2026-01-01T00-00-00.000Z.log", "log"),
+    "its workload is there",
+  ],
   "the image that serves": [image("sless-demo_hello", "b"), "Function/demo/hello runs it"],
   "an image that can be gone back to": [image("sless-demo_hello", "a"), "can be rolled back to number 1"],
   "an image that a job ran": [image("sless-demo_job_report", "1"), "FunctionJob/demo/report runs it"],
@@ -74,6 +78,7 @@ const unreferred: Record<string, Thing> = {
   "the source of a function that is gone": object(source("gone", "a")),
   "the same source of another function": object(source("web", "b")),
   "the same source in another namespace": object(source("hello", "b", "other")),
+  "the log of a build of a workload that is gone": object("builds/functions/demo/report/2026.log", "log"),
   "a context of a build": object("contexts/demo/hello/1.tar.gz", "context"),
   "an image on an older base": image("sless-demo_hello", "7", { source: "c" }),
   "an image of a source that is not wanted any more": image("sless-demo_hello", "7", { isNewest: true, source: "a" }),
