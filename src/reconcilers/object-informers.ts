@@ -27,7 +27,7 @@ export interface ObjectInformers {
 
 /** @param kinds those that are followed; default all. What is not followed is never synced. */
 export function createObjectInformers(
-  store: ResourceStore,
+  store: Pick<ResourceStore, "list" | "watch">,
   log: ControllerLog,
   kinds: readonly Kind[] = KIND_NAMES,
 ): ObjectInformers {

@@ -17,6 +17,7 @@ import { createMetrics, type Metrics } from "../../server/index.ts";
 import type { Closers } from "../closers.ts";
 import { createLogger } from "../logger.ts";
 import { clusterStores } from "./cluster-stores.ts";
+import { endpointObjects } from "./endpoint-objects.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
@@ -75,7 +76,8 @@ export async function openClusterParts(
   const stores = clusterStores({ client, log }, { releases: roles.includes("controller") });
   const direct = stores.open(client);
   const kinds = [...new Set(roles.flatMap((role) => FOLLOWED[role]))];
-  const informers = createObjectInformers(direct, log, kinds);
+  const servesAlone = roles.every((role) => role === "gateway");
+  const informers = createObjectInformers(servesAlone ? endpointObjects(direct) : direct, log, kinds);
   const watching = new AbortController();
   closers.defer(() => watching.abort());
   const events = createKubernetesEvents({
