@@ -1,31 +1,36 @@
 // Brings "helm", "kubectl" and "kwok".
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { GROUP, sourceDigestOfKey, VERSION } from "../../src/apis/index.ts";
+import { GROUP, VERSION } from "../../src/apis/index.ts";
 import { API_RESOURCES, type ApiObject, apiPath, PATCH_TYPES } from "../../src/kubernetes/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { kubectl } from "../support/kubectl.ts";
-import type { BuiltImage } from "./build-image.ts";
-import { installChart, NAMESPACE, uninstallChart } from "./chart-release.ts";
-import { buildRuntimeImage, pushFunctionImage } from "./function-images.ts";
-import { FUNCTIONS, filesOf, type TestFunction } from "./function-texts.ts";
+import { tagRunImage } from "./base-images.ts";
+import { BUILD_NAMESPACE, installChart, NAMESPACE, uninstallChart } from "./chart-release.ts";
+import { filesOf, type TestFunction, testFunctions } from "./function-texts.ts";
 import { type GitServer, startGitServer } from "./git-server.ts";
 import { type E2eCluster, openCluster } from "./open-cluster.ts";
 import { readE2eSettings } from "./settings.ts";
-import { addTestRoot, buildSlessImage } from "./sless-image.ts";
+import { buildSlessImage } from "./sless-image.ts";
 import { addSpareNodes } from "./spare-nodes.ts";
+import { addEditor, removeTenant } from "./tenants.ts";
 
 const RUN = randomBytes(3).toString("hex");
 const BUILDS = "sless-e2e-builds";
 const TENANT = `e2e-${RUN}`;
+const SLESS = join(import.meta.dirname, "../../bin/sless.js");
+const FUNCTIONS = testFunctions(RUN);
+const [SNAKE] = FUNCTIONS as [TestFunction];
+/** Of a version whose image is appended. */
 const SERVES_WITHIN_MS = 60_000;
+/** Of versions that Jobs build, as many as there are functions. */
+const BUILT_WITHIN_MS = 400_000;
 /** Of all pods of a node: they start one after the other. */
 const RECOVERS_WITHIN_MS = 180_000;
-
-interface FunctionObject extends ApiObject {
-  readonly spec: { readonly s3Key?: string };
-}
 
 interface PodObject extends ApiObject {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
@@ -33,8 +38,8 @@ interface PodObject extends ApiObject {
 
 let cluster: E2eCluster;
 let git: GitServer;
-const runtimes = new Map<string, BuiltImage>();
 let gateway: string;
+let api: string;
 
 beforeAll(async () => {
   cluster = await openCluster(readE2eSettings(process.env));
@@ -42,58 +47,72 @@ beforeAll(async () => {
   await cluster.apply("Namespace", {
     metadata: { name: BUILDS, labels: { "pod-security.kubernetes.io/enforce": "baseline" } },
   });
-  for (const { runtime } of FUNCTIONS) runtimes.set(runtime, await buildRuntimeImage(cluster, BUILDS, runtime));
-  await installChart(cluster, await addTestRoot(cluster, await buildSlessImage(cluster, BUILDS)));
-  const service = await cluster.get<ApiObject & { spec: { clusterIP: string } }>(
-    apiPath(API_RESOURCES.Service, { namespace: NAMESPACE, name: "sless-gateway" }),
-  );
-  gateway = `http://${service!.spec.clusterIP}`;
+  const [image] = await Promise.all([buildSlessImage(cluster, BUILDS), tagRunImage(cluster)]);
+  await installChart(cluster, image);
+  gateway = await addressOf("sless-gateway");
+  api = await addressOf("sless-api");
 });
 
 afterAll(async () => {
+  if (cluster) await removeTenant(cluster, TENANT, (plural) => pathOf(plural));
   await git?.[Symbol.asyncDispose]();
   await cluster?.[Symbol.asyncDispose]();
 });
+
+async function addressOf(name: string): Promise<string> {
+  const path = apiPath(API_RESOURCES.Service, { namespace: NAMESPACE, name });
+  const service = await cluster.get<ApiObject & { spec: { clusterIP: string } }>(path);
+  return service!.spec.clusterIP;
+}
 
 /** What the gateway's Service answers: the body, or what is wrong. */
 async function call(name: string): Promise<string> {
   try {
     // Each call on a connection of its own: one that is kept stays with the pod that it was made to.
-    const answer = await request(`${gateway}/fn/${TENANT}/${name}`, { reset: true, headersTimeout: 10_000 });
+    const answer = await request(`http://${gateway}/fn/${TENANT}/${name}`, { reset: true, headersTimeout: 10_000 });
     return await answer.body.text();
   } catch (error) {
     return String(error);
   }
 }
 
-const answers = (name: string, text: string, withinMs = SERVES_WITHIN_MS) =>
+const answers = ({ name, answer }: TestFunction, text: string, withinMs = SERVES_WITHIN_MS) =>
   eventually(
     `${name} answers`,
     () => call(name),
-    (seen) => seen === text,
+    (seen) => seen === answer(text),
     withinMs,
   );
 
-const pathOf = (plural: string, name: string) => `/apis/${GROUP}/${VERSION}/namespaces/${TENANT}/${plural}/${name}`;
+const pathOf = (plural: string, ...name: string[]) =>
+  [`/apis/${GROUP}/${VERSION}/namespaces/${TENANT}/${plural}`, ...name].join("/");
 
-const digestIn = (name: string, { spec }: FunctionObject) =>
-  sourceDigestOfKey({ kind: "Function", namespace: TENANT, name }, spec.s3Key);
+/** What is pushed differs from run to run: nothing of it was compiled before. */
+const versionOf = (fn: TestFunction, text: string) => `${text} of ${fn.name} in ${RUN}`;
 
-/** Pushes a version to git, and its image once the controller asks for it. */
-async function deploy(fn: TestFunction, text: string, before?: string): Promise<string> {
-  const { name, runtime, file, code } = fn;
-  await git.push(`${name} says ${text}`, filesOf(fn, text));
+/** What each says in its newest version. */
+const pushed = new Map<TestFunction, string>();
+
+/** Pushes a version of each function to git and waits until all of them answer. */
+async function deploy(fns: readonly TestFunction[], text: string): Promise<void> {
+  for (const fn of fns) pushed.set(fn, versionOf(fn, text));
+  await git.push(`${fns.length} say ${text}`, Object.assign({}, ...fns.map((fn) => filesOf(fn, pushed.get(fn)!))));
   await hint();
-  const seen = await eventually(
-    `the source of ${name}`,
-    () => cluster.get<FunctionObject>(pathOf("functions", name)),
-    (object) => object !== undefined && ![undefined, before].includes(digestIn(name, object)),
-    SERVES_WITHIN_MS,
-  );
-  const sourceDigest = digestIn(name, seen!)!;
-  const version = { namespace: TENANT, name, runtime, sourceDigest, handler: [file, code(text)] as const };
-  await pushFunctionImage(cluster, BUILDS, version, runtimes.get(runtime)!);
-  return sourceDigest;
+  await allAnswer(fns.some(needsJob) ? BUILT_WITHIN_MS : SERVES_WITHIN_MS);
+}
+
+const needsJob = ({ isCompiled, dependencies }: TestFunction) => isCompiled || dependencies !== undefined;
+
+async function allAnswer(withinMs?: number): Promise<void> {
+  for (const [fn, text] of pushed) await answers(fn, text, withinMs);
+}
+
+/** Names of the functions for which Jobs were made, one for each. */
+async function builtByJobs(): Promise<string[]> {
+  const path = apiPath(API_RESOURCES.Job, { namespace: BUILD_NAMESPACE });
+  const query = { labelSelector: `${GROUP}/namespace=${TENANT}` };
+  const { items } = await cluster.client.request<{ items: ApiObject[] }>({ method: "GET", path, query });
+  return items.map(({ metadata }) => metadata.labels?.[`${GROUP}/name`] ?? "").sort();
 }
 
 /** What a forge's webhook comes to: look now. */
@@ -118,8 +137,6 @@ async function killPods(namespace: string): Promise<void> {
   await eventually(`the pods of ${namespace} are back`, pods, areBack, RECOVERS_WITHIN_MS);
 }
 
-const digests = new Map<string, string>();
-
 it("a repository of functions in three languages is deployed by a push, and all answer", async () => {
   await cluster.apply("Namespace", { metadata: { name: TENANT } });
   const repository = {
@@ -130,42 +147,66 @@ it("a repository of functions in three languages is deployed by a push, and all 
   };
   await git.push("nothing yet", { "README.md": "Functions of the end-to-end tests.\n" });
   await kubectl(cluster.settings.kubeconfig, ["apply", "-f", "-"], JSON.stringify(repository));
-  for (const fn of FUNCTIONS) digests.set(fn.name, await deploy(fn, `first of ${fn.name}`));
-  for (const { name } of FUNCTIONS) await answers(name, `first of ${name}`);
+  await deploy(FUNCTIONS, "first");
+  const withJobs = FUNCTIONS.filter(needsJob).map(({ name }) => name);
+  expect(await builtByJobs()).toEqual(withJobs.sort());
 });
 
 it("kubectl waits for a function as for any other object", async () => {
-  const wait = [
-    "wait",
-    "--for=condition=Ready",
-    "--timeout=30s",
-    "--namespace",
-    TENANT,
-    "functions.sless.kube5s.ru",
-    "--all",
-  ];
+  const all = ["--namespace", TENANT, "functions.sless.kube5s.ru", "--all"];
+  const wait = ["wait", "--for=condition=Ready", "--timeout=30s", ...all];
   expect(await kubectl(cluster.settings.kubeconfig, wait)).toContain("gopher condition met");
 });
 
-it.each(FUNCTIONS)("a push changes what the gateway's Service answers: $runtime", async (fn) => {
-  digests.set(fn.name, await deploy(fn, `second of ${fn.name}`, digests.get(fn.name)));
-  await answers(fn.name, `second of ${fn.name}`);
+it("a push of code alone changes the answers, and only what is compiled needs a Job", async () => {
+  const before = await builtByJobs();
+  // Compilers take minutes, and what another module is compiled with is nothing new.
+  const changed = FUNCTIONS.filter(({ isCompiled, dependencies }) => !isCompiled || !dependencies);
+  await deploy(changed, "second");
+  expect(await builtByJobs()).toEqual([...before, "gopher"].sort());
+});
+
+it("who may edit a namespace calls its functions through the API, and no others", async () => {
+  const token = await addEditor(cluster, TENANT);
+  const invoke = (namespace: string) =>
+    request(`http://${api}/v1/namespaces/${namespace}/functions/snake/invoke`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+    });
+  const allowed = await invoke(TENANT);
+  expect([allowed.statusCode, await allowed.body.text()]).toEqual([200, versionOf(SNAKE, "second")]);
+  const elsewhere = await invoke("default");
+  expect([elsewhere.statusCode, await elsewhere.body.json()]).toMatchObject([
+    403,
+    { error: expect.stringContaining("may not create functions.sless.kube5s.ru/invoke") },
+  ]);
+  const env = { ...process.env, SLESS_ENDPOINT: `http://${api}`, SLESS_API_TOKEN: token, SLESS_NAMESPACE: TENANT };
+  const { stdout } = await promisify(execFile)(process.execPath, [SLESS, "invoke", "snake"], { env });
+  expect(stdout.trim()).toBe(versionOf(SNAKE, "second"));
+});
+
+it("the gateway's internal port answers nobody whose token is not for it", async () => {
+  const url = `http://${gateway}:9091/internal/${TENANT}/functions/snake/`;
+  const forTheApiServer = await addEditor(cluster, TENANT);
+  for (const headers of [{}, { "x-sless-token": forTheApiServer }]) {
+    const answer = await request(url, { headers });
+    expect(answer.statusCode).toBe(401);
+    expect(await answer.body.text()).not.toContain(RUN);
+  }
 });
 
 it("functions come back when all of their pods are killed", async () => {
   await killPods(`sless-fn-${TENANT}`);
-  for (const { name } of FUNCTIONS) await answers(name, `second of ${name}`);
+  await allAnswer();
 });
 
 it("sless comes back when its pods are killed, and goes on deploying", async () => {
   await killPods(NAMESPACE);
-  for (const { name } of FUNCTIONS) await answers(name, `second of ${name}`, RECOVERS_WITHIN_MS);
-  const [fn] = FUNCTIONS;
-  digests.set(fn!.name, await deploy(fn!, "third", digests.get(fn!.name)));
-  await answers(fn!.name, "third");
+  await allAnswer(RECOVERS_WITHIN_MS);
+  await deploy([SNAKE], "third");
 });
 
-it("all recovers when the node is drained and uncordoned", { timeout: 400_000 }, async () => {
+it("all recovers when the node is drained and uncordoned", async () => {
   const run = (...args: string[]) => kubectl(cluster.settings.kubeconfig, args);
   const nodes = (await run("get", "nodes", "-o", "name")).trim().split("\n");
   {
@@ -174,11 +215,8 @@ it("all recovers when the node is drained and uncordoned", { timeout: 400_000 },
       await run("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=150s");
     for (const node of nodes) await run("uncordon", node);
   }
-  for (const { name } of FUNCTIONS.slice(1)) await answers(name, `second of ${name}`, RECOVERS_WITHIN_MS);
-  const [fn] = FUNCTIONS;
-  await answers(fn!.name, "third", RECOVERS_WITHIN_MS);
-  digests.set(fn!.name, await deploy(fn!, "fourth", digests.get(fn!.name)));
-  await answers(fn!.name, "fourth");
+  await allAnswer(RECOVERS_WITHIN_MS);
+  await deploy([SNAKE], "fourth");
 });
 
 it("an uninstalled chart leaves the objects and what serves", async () => {

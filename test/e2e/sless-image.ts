@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { appendImage, type LayerEntry, makeLayer } from "../../src/build/layer/index.ts";
@@ -32,39 +31,6 @@ export async function buildSlessImage(cluster: E2eCluster, namespace: string): P
     args,
   });
 }
-
-/** Sources of the tests that run in the pod, beside the compiled ones of sless. */
-const MAIN = "test/e2e/sless-main.ts";
-const OWN_SOURCES = [MAIN, "test/support/registry-builder.ts"];
-
-/** sless with the tests' composition root on top: the same compiled files, started by `sless-main.ts`. */
-export async function addTestRoot(cluster: E2eCluster, { repository, digest }: BuiltImage): Promise<BuiltImage> {
-  const own = await Promise.all(OWN_SOURCES.map(compiled));
-  // Their imports of `src/` lead to what the image was compiled to.
-  const layer = await makeLayer([...own, { path: "opt/sless/src", target: "dist" }]);
-  const { registry, settings } = cluster;
-  const pushed = await appendImage({
-    base: { client: registry, host: settings.registryHost, repository, digest },
-    layers: [layer],
-    settings: {
-      entrypoint: ["tini", "--", "node", `/opt/sless/${asJavaScript(MAIN)}`],
-      workingDir: "/opt/sless",
-      user: "65532:65532",
-      env: {},
-      labels: {},
-    },
-    target: { client: registry, repository: "sless-e2e", tags: [layer.diffId.slice(7, 23)] },
-  });
-  return imageAt(cluster, "sless-e2e", pushed);
-}
-
-async function compiled(path: string): Promise<LayerEntry> {
-  const text = stripTypeScriptTypes(await readFile(join(ROOT, path), "utf8"));
-  const content = Buffer.from(text.replaceAll(/(from "\.[^"]+)\.ts"/g, '$1.js"'));
-  return { path: `opt/sless/${asJavaScript(path)}`, content };
-}
-
-const asJavaScript = (path: string) => path.replace(/\.ts$/, ".js");
 
 /** What the Dockerfile names; where the mirror has none, an older one with the Node that runs this test on top. */
 async function nodeImage(cluster: E2eCluster): Promise<string> {

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/e2e/**/*.e2e.ts"],
-    testTimeout: 180_000,
+    testTimeout: 420_000,
     hookTimeout: 600_000,
     fileParallelism: false,
     sequence: { concurrent: false },
