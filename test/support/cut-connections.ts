@@ -8,7 +8,7 @@ export async function cutConnections(host: string, cuts: number, afterBytes: num
   const server = createServer((client) => {
     const upstream = connect(Number(port), name);
     let sent = 0;
-    client.on("data", (chunk) => {
+    client.on("data", (chunk: Buffer) => {
       sent += chunk.byteLength;
       upstream.write(chunk);
       if (left <= 0 || sent < afterBytes) return;

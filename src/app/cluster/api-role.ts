@@ -19,7 +19,7 @@ import type { ClusterObjects } from "./cluster-objects.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { tenancySettings } from "./tenancy-settings.ts";
 
-export interface ApiDeps extends Pick<ServerDeps, "placeOf" | "repositoryUrlFault" | "readiness"> {
+export interface ApiDeps extends Pick<ServerDeps, "placeOf" | "repositoryUrlFault" | "readiness" | "collectGarbage"> {
   readonly auth: RequestAuth;
   readonly gateway: Gateway;
   readonly objects: ClusterObjects;

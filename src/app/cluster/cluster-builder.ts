@@ -45,7 +45,7 @@ export function builtElsewhere(parts: ClusterParts): Pick<Builder, "has" | "logs
 }
 
 /** Clients by host, each with what the installation's docker config says of its own host alone. */
-function registryClients({ settings, client, clock, closers }: ClusterParts): (host: string) => RegistryClient {
+export function registryClients({ settings, client, clock, closers }: ClusterParts): (host: string) => RegistryClient {
   const { registry, pod } = settings;
   const opened = new Map<string, RegistryClient>();
   const readSecret = (host: string) => async () => {

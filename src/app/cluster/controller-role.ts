@@ -9,6 +9,7 @@ import {
   startLeaderElection,
 } from "../../controller/index.ts";
 import { messageOf } from "../../errors/index.ts";
+import type { Garbage } from "../../garbage/index.ts";
 import { callHost, type Gateway } from "../../gateway/index.ts";
 import { kubernetesLease } from "../../kubernetes/index.ts";
 import { kubernetesSecrets, watchSecrets } from "../../kubernetes-secrets/index.ts";
@@ -20,6 +21,7 @@ import { startScheduler } from "../../schedule/index.ts";
 import { createSyncController, type SyncController } from "../../sync/index.ts";
 import { type FollowedTenants, followTenants } from "../../tenancy/index.ts";
 import { openRemotes, type Remotes } from "../remotes.ts";
+import { startClusterGarbage } from "./cluster-garbage.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { tenancySettings } from "./tenancy-settings.ts";
@@ -38,6 +40,7 @@ export interface ControllerRole {
   readonly remotes: Remotes;
   /** Of the present leadership, when it is this process's. */
   readonly sync: () => SyncController | undefined;
+  readonly garbage: () => Garbage | undefined;
 }
 
 const LEASE = "sless-controller";
@@ -45,6 +48,12 @@ const LEASE = "sless-controller";
 const GATEWAY_SERVICE = { name: "sless-gateway", port: "http" };
 /** A leader that lost its lease has so long before another may lead. */
 const STOP_MS = 4_000;
+
+/** What is others' to see of a leadership. */
+interface Led {
+  readonly sync: SyncController;
+  readonly garbage: Garbage;
+}
 
 /** What is made ready before this process leads, so that it can go on at once where another ended. */
 interface Standby extends ControllerDeps {
@@ -77,7 +86,7 @@ export async function startControllerRole(parts: ClusterParts, deps: ControllerD
   await platform.start(watching);
   const routes = await openRoutes(parts);
   const standby: Standby = { ...deps, parts, platform, remotes, routes, tenants };
-  let sync: SyncController | undefined;
+  let led: Led | undefined;
   const election = startLeaderElection({
     store: kubernetesLease(parts.openClient("lease"), { namespace: settings.pod.namespace, name: LEASE }),
     identity: `${settings.pod.name}_${randomUUID()}`,
@@ -86,16 +95,16 @@ export async function startControllerRole(parts: ClusterParts, deps: ControllerD
     ...(deps.leaseTimes ? { times: deps.leaseTimes } : {}),
     onStartedLeading: (signal) =>
       lead(standby, signal, (started) => {
-        sync = started;
+        led = started;
       }),
     onStoppedLeading: (why) => {
-      sync = undefined;
+      led = undefined;
       log.info({ why }, "does not lead any more");
     },
     onNewLeader: (leader) => log.info({ leader }, "leads"),
   });
   closers.defer(() => election.stop());
-  return { election, platform, remotes, sync: () => sync };
+  return { election, platform, remotes, sync: () => led?.sync, garbage: () => led?.garbage };
 }
 
 function platformSettings({ settings }: ClusterParts) {
@@ -131,7 +140,7 @@ async function openRoutes({ client, clock, settings, log, watching }: ClusterPar
 }
 
 /** Everything that one process alone may do, until the signal aborts. */
-async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncController) => void): Promise<void> {
+async function lead(standby: Standby, signal: AbortSignal, onStarted: (led: Led) => void): Promise<void> {
   const { parts, gateway, objects, builder, platform, remotes, routes, tenants } = standby;
   const { informers, store, directStore, yieldingStore, report, clock, log, runtimes, metrics, addresses } = parts;
   const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
@@ -153,7 +162,8 @@ async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncCo
   const onError = (error: unknown) => log.warn({ err: messageOf(error) }, "mirrors not removed");
   const corrections = tenants.startCorrecting();
   const stopRemotes = remotes.watch({ repositories: informers.repositories, onHint: sync.hint, onError });
-  onSync(sync);
+  const garbage = await startClusterGarbage(parts, objects);
+  onStarted({ sync, garbage });
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -164,6 +174,7 @@ async function lead(standby: Standby, signal: AbortSignal, onSync: (sync: SyncCo
     reconcilers.stop(STOP_MS),
     scheduler.stop(STOP_MS),
     corrections.stop(STOP_MS),
+    garbage.stop(),
   ]);
 }
 

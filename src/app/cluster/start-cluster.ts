@@ -4,6 +4,7 @@ import type { Builder } from "../../build/index.ts";
 import type { ClusterApp, ClusterOptions, Role } from "../../cli/index.ts";
 import { type LeaseTimes, systemClock, type TimerClock } from "../../controller/index.ts";
 import { SlessError } from "../../errors/index.ts";
+import type { Garbage } from "../../garbage/index.ts";
 import { type Gateway, gatewayClient } from "../../gateway/index.ts";
 import { createHealthServer, openGuard, type ReadinessCheck, type SlessServer } from "../../server/index.ts";
 import { type Closers, createClosers } from "../closers.ts";
@@ -39,7 +40,7 @@ async function start(options: ClusterComposition, closers: Closers): Promise<Clu
   const { roles, settings, openBuilder = openClusterBuilder, clock = systemClock, leaseTimes } = options;
   const parts = await openClusterParts(roles, { settings, clock, closers });
   const has = (role: Role) => roles.includes(role);
-  const objects = has("controller") || has("api") ? await openClusterObjects(settings, closers) : undefined;
+  const objects = has("controller") || has("api") ? await openClusterObjects(settings, clock, closers) : undefined;
   const builder = has("controller") ? await openBuilder(parts, objects!) : undefined;
   const remote = has("gateway") ? undefined : closers.add(gatewayElsewhere(parts));
   const own = has("gateway") ? await startGatewayRole(parts) : undefined;
@@ -89,10 +90,18 @@ function openServer({
     gateway,
     objects: objects!,
     builder: builder ?? builtElsewhere(parts),
+    ...(roles.includes("controller") ? { collectGarbage: (options) => garbageOf(controller()).collect(options) } : {}),
     readiness,
     placeOf: (ref) => controller()?.sync()?.placeOf(ref),
     repositoryUrlFault: repositoryUrlFault(settings.gitNetworks),
   });
+}
+
+/** @throws SlessError `not_found` where another process leads */
+function garbageOf(controller: ControllerRole | undefined): Garbage {
+  const garbage = controller?.garbage();
+  if (garbage) return garbage;
+  throw new SlessError("not_found", { what: "The collector of garbage in this process (another one leads)" });
 }
 
 /** @throws SlessError `settings_invalid` without an address */
