@@ -31,7 +31,7 @@ export const USERS_FIELD_SELECTOR = [
   .join(",");
 
 /** Set on Secrets that were made through the REST API. */
-export const ORIGIN_LABEL = "sless.kube5s.ru/origin";
+const ORIGIN_LABEL = "sless.kube5s.ru/origin";
 
 export function isUsers({ type = OPAQUE }: SecretObject): boolean {
   return USERS_TYPES.has(type);

@@ -1,4 +1,4 @@
-import { refText, type WorkloadRef } from "../../apis/index.ts";
+import { deployNamespaceOf, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import {
   API_RESOURCES,
@@ -23,7 +23,7 @@ import {
   reduceReplicaSet,
   reduceSecret,
 } from "./live-objects.ts";
-import { CHILDREN, deployNamespaceOf, workloadOf } from "./names.ts";
+import { CHILDREN, workloadOf } from "./names.ts";
 
 export interface ViewOptions {
   readonly client: KubernetesClient;

@@ -1,9 +1,9 @@
 import type { V1Container, V1DeploymentSpec, V1Probe, V1TopologySpreadConstraint } from "@kubernetes/client-node";
-import type { WorkloadRef } from "../../apis/index.ts";
+import { deployNamespaceOf, type WorkloadRef } from "../../apis/index.ts";
 import type { WorkloadSpec } from "../platform.ts";
 import { containerEnv, REPLICA_PORT } from "./container-env.ts";
 import { type Manifest, sealed } from "./manifest.ts";
-import { CHILD_ANNOTATIONS, deployNamespaceOf, labelsOf, selectorOf } from "./names.ts";
+import { CHILD_ANNOTATIONS, labelsOf, selectorOf } from "./names.ts";
 import { type BuildContext, podSpec } from "./pod-spec.ts";
 import type { PlatformSettings } from "./settings.ts";
 

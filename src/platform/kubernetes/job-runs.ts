@@ -1,4 +1,4 @@
-import { refText, type WorkloadRef } from "../../apis/index.ts";
+import { deployNamespaceOf, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
 import { messageOf } from "../../errors/index.ts";
 import { API_RESOURCES, apiPath, isApiError, type KubernetesClient, listObjects } from "../../kubernetes/index.ts";
@@ -12,7 +12,7 @@ import { FIELD_MANAGER } from "./foreign-fields.ts";
 import { jobOf } from "./job.ts";
 import { endedState, jobOutcome, runningState } from "./job-state.ts";
 import { type LiveChild, type LiveJob, type LivePod, reducePod } from "./live-objects.ts";
-import { deployNamespaceOf, jobNameOf, workloadOf } from "./names.ts";
+import { jobNameOf, workloadOf } from "./names.ts";
 import { type Failure, unschedulable, unscheduledSince, waitingFailure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
 import type { RegistryCopies } from "./registry-copies.ts";

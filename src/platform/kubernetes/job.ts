@@ -1,9 +1,10 @@
 import type { V1JobSpec } from "@kubernetes/client-node";
+import { deployNamespaceOf } from "../../apis/index.ts";
 import type { JobRun } from "../platform.ts";
 import { MESSAGE_MAX_BYTES } from "../truncate-message.ts";
 import { containerEnv } from "./container-env.ts";
 import { type Manifest, sealed } from "./manifest.ts";
-import { CHILD_ANNOTATIONS, deployNamespaceOf, jobNameOf, labelsOf } from "./names.ts";
+import { CHILD_ANNOTATIONS, jobNameOf, labelsOf } from "./names.ts";
 import { type BuildContext, podSpec } from "./pod-spec.ts";
 import { EVENT_KEY } from "./secrets.ts";
 

@@ -27,11 +27,6 @@ export const CHILD_ANNOTATIONS = {
 /** Name of the copy of the registry's credentials in every deploy namespace. */
 export const REGISTRY_SECRET = "sless-registry";
 
-/** Where the workloads of a namespace run. */
-export function deployNamespaceOf(namespace: string): string {
-  return PREFIX + namespace;
-}
-
 /** `component` tells the pods that answer calls from those of runs, which may have the same name. */
 export type Component = "replica" | "run";
 

@@ -1,10 +1,10 @@
-import type { WorkloadRef } from "../../apis/index.ts";
+import { deployNamespaceOf, type WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import { API_RESOURCES, type ApiObject, type KubernetesClient, listObjects } from "../../kubernetes/index.ts";
 import type { Platform } from "../platform.ts";
 import { followPods } from "./follow-pods.ts";
 import { type LogLine, logLines, toText } from "./log-lines.ts";
-import { CHILD_LABELS, deployNamespaceOf, labelsOf } from "./names.ts";
+import { CHILD_LABELS, labelsOf } from "./names.ts";
 
 export interface LogOptions {
   /** One of its own: a log that is followed keeps a connection for each replica, of which a client has so many. */

@@ -1,3 +1,4 @@
+import { deployNamespaceOf } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import { messageOf } from "../../errors/index.ts";
 import {
@@ -10,7 +11,7 @@ import {
 import type { ChildWriter } from "./child-writer.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { LiveChild } from "./live-objects.ts";
-import { deployNamespaceOf, REGISTRY_SECRET } from "./names.ts";
+import { REGISTRY_SECRET } from "./names.ts";
 import { dockerConfigOf, registrySecretOf } from "./secrets.ts";
 import type { PlatformSettings } from "./settings.ts";
 

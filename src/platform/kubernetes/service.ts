@@ -1,8 +1,8 @@
 import type { V1ServiceSpec } from "@kubernetes/client-node";
-import type { WorkloadRef } from "../../apis/index.ts";
+import { deployNamespaceOf, type WorkloadRef } from "../../apis/index.ts";
 import { REPLICA_PORT } from "./container-env.ts";
 import { type Manifest, sealed } from "./manifest.ts";
-import { deployNamespaceOf, labelsOf, selectorOf } from "./names.ts";
+import { labelsOf, selectorOf } from "./names.ts";
 
 export interface ServiceManifest extends Manifest {
   spec: V1ServiceSpec;

@@ -1,4 +1,4 @@
-import { refText, type WorkloadRef } from "../../apis/index.ts";
+import { deployNamespaceOf, refText, type WorkloadRef } from "../../apis/index.ts";
 import { createBackOff } from "../../controller/back-off.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import { isSlessError, messageOf } from "../../errors/index.ts";
@@ -9,7 +9,7 @@ import type { ChildWriter } from "./child-writer.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { DeployNamespaces } from "./deploy-namespaces.ts";
 import type { LiveChild, LiveDeployment } from "./live-objects.ts";
-import { deployNamespaceOf } from "./names.ts";
+
 import type { Failure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
 import type { RegistryCopies } from "./registry-copies.ts";

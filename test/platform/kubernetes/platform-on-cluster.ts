@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
+import { deployNamespaceOf } from "../../../src/apis/index.ts";
 import { systemClock } from "../../../src/controller/clock.ts";
 import { openKubernetesClient } from "../../../src/kubernetes/index.ts";
 import type { WorkloadSpec, WorkloadState } from "../../../src/platform/index.ts";
 import {
-  deployNamespaceOf,
   type KubernetesPlatform,
   openKubernetesPlatform,
   type PlatformSettings,
