@@ -23,6 +23,9 @@ const each = (verbs: readonly string[], resources: readonly string[], namespace:
 const DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io";
 const READ = ["get", "list", "watch"];
 const WRITE = ["create", "patch", "delete"];
+const POLICIES = ["networkpolicies.networking.k8s.io", "resourcequotas", "limitranges"];
+const BINDINGS = "rolebindings.rbac.authorization.k8s.io";
+const named = (resources: readonly string[], name: string) => resources.map((resource) => `${resource}:${name}`);
 const NOBODY = [
   "delete namespaces",
   "deletecollection namespaces",
@@ -33,6 +36,9 @@ const NOBODY = [
   "patch clusterroles.rbac.authorization.k8s.io",
   "patch customresourcedefinitions.apiextensions.k8s.io",
   "get nodes",
+  ...each(WRITE, [...POLICIES, BINDINGS], TENANT),
+  ...each(WRITE, named([...POLICIES, BINDINGS], "another"), TENANT),
+  ...each(["list", "watch"], [BINDINGS], TENANT),
   `create pods in ${DEPLOY}`,
   `create pods/exec in ${DEPLOY}`,
   `create serviceaccounts/token in ${OWN}`,
@@ -49,11 +55,9 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
         TENANT,
       ),
       ...each([...READ, ...WRITE], ["deployments.apps", "jobs.batch", "services", "secrets"], DEPLOY),
-      ...each(
-        [...READ, "create", "patch"],
-        ["networkpolicies.networking.k8s.io", "resourcequotas", "limitranges"],
-        DEPLOY,
-      ),
+      ...each(["list", "watch"], POLICIES, DEPLOY),
+      ...each(["get", ...WRITE], named(POLICIES, "sless"), DEPLOY),
+      ...each(["get", ...WRITE], named(POLICIES.slice(0, 2), "sless-builds"), "sless-builds"),
       ...each(["list", "watch"], ["pods", "endpointslices.discovery.k8s.io"], DEPLOY),
       ...each([...READ, ...WRITE], ["ingresses.networking.k8s.io"], OWN),
       `get pods/log in ${DEPLOY}`,
@@ -65,7 +69,7 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       `create leases.coordination.k8s.io in ${OWN}`,
       `patch leases.coordination.k8s.io:sless-controller in ${OWN}`,
       ...KINDS.map((kind) => `list ${DEFINITIONS}:${kind}`),
-      `create rolebindings.rbac.authorization.k8s.io in ${TENANT}`,
+      ...each(WRITE, named([BINDINGS], "sless"), TENANT),
       "bind clusterroles.rbac.authorization.k8s.io:sless-tenant-editor",
       "create tokenreviews.authentication.k8s.io",
       "create subjectaccessreviews.authorization.k8s.io",
@@ -89,8 +93,8 @@ const ACCOUNTS: Record<string, { readonly may: readonly string[]; readonly mayNo
       `list pods in ${DEPLOY}`,
       `get pods/log in ${DEPLOY}`,
       `list events in ${TENANT}`,
-      `create networkpolicies.networking.k8s.io in ${DEPLOY}`,
-      `create rolebindings.rbac.authorization.k8s.io in ${TENANT}`,
+      ...each(WRITE, named(POLICIES, "sless"), DEPLOY),
+      ...each(WRITE, named([BINDINGS], "sless"), TENANT),
       "bind clusterroles.rbac.authorization.k8s.io:sless-tenant-editor",
     ],
     mayNot: [
@@ -224,7 +228,7 @@ describeOnOwnControlPlane("the rights of the chart", { controllers: false }, (cl
         `get secrets in ${DEPLOY}`,
         `create pods in ${TENANT}`,
         `create deployments.apps in ${TENANT}`,
-        `create rolebindings.rbac.authorization.k8s.io in ${TENANT}`,
+        ...each(["create"], [BINDINGS, ...named([BINDINGS], "sless")], TENANT),
         "create namespaces",
       ],
     },
@@ -239,20 +243,24 @@ describeOnOwnControlPlane("the rights of the chart", { controllers: false }, (cl
     expect(await answers(token, [...mayNot, ...NOBODY])).toEqual(all([...mayNot, ...NOBODY], false));
   });
 
-  it("let the controller bind tenants to their own role and to no other", async () => {
+  it("let the controller bind tenants to their own role and to no other, by one binding", async () => {
     const token = await cluster().tokenFor({ serviceAccount: "sless-controller", namespace: OWN });
-    const bind = async (role: string) => {
+    const bind = async (role: string, name = "sless") => {
       const body = {
-        metadata: { name: role },
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "RoleBinding",
+        metadata: { name },
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
         subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ada" }],
       };
-      const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${TENANT}/rolebindings`;
-      return (await cluster().request("POST", path, { token, body })).status;
+      const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${TENANT}/rolebindings/${name}?fieldManager=test`;
+      const contentType = "application/apply-patch+yaml";
+      return (await cluster().request("PATCH", path, { token, body, contentType })).status;
     };
-    expect(await bind("sless-tenant-editor")).toBe(201);
     expect(await bind("system:node")).toBe(403);
     expect(await bind("cluster-admin")).toBe(403);
+    expect(await bind("sless-tenant-editor", "another")).toBe(403);
+    expect(await bind("sless-tenant-editor")).toBe(201);
   });
 });
 
