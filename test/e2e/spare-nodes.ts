@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { API_RESOURCES, apiPath } from "../../src/kubernetes/index.ts";
+import { API_RESOURCES, type ApiObject, apiPath, isApiError } from "../../src/kubernetes/index.ts";
 import { buildServer } from "../servers/build.ts";
 import { eventually } from "../support/eventually.ts";
 import { stagesFile } from "../support/kubernetes/pod-stages.ts";
@@ -44,12 +44,28 @@ export async function addSpareNodes(cluster: E2eCluster): Promise<AsyncDisposabl
     await eventually(`node ${name} ready`, () => cluster.get<NodeObject>(at(name)), isReady, 30_000);
   return {
     async [Symbol.asyncDispose]() {
-      for (const name of NAMES) await cluster.client.request({ method: "DELETE", path: at(name) });
+      for (const name of NAMES) {
+        await cluster.client.request({ method: "DELETE", path: at(name) });
+        await deletePodsOf(cluster, name);
+      }
       kwok.kill();
       await ended;
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Kubernetes does the same a minute after the node is gone. */
+async function deletePodsOf({ client }: E2eCluster, node: string): Promise<void> {
+  const query = { fieldSelector: `spec.nodeName=${node}` };
+  const path = apiPath(API_RESOURCES.Pod);
+  const { items } = await client.request<{ items: ApiObject[] }>({ method: "GET", path, query });
+  for (const { metadata } of items) {
+    const gone = apiPath(API_RESOURCES.Pod, metadata);
+    await client.request({ method: "DELETE", path: gone, query: { gracePeriodSeconds: 0 } }).catch((error: unknown) => {
+      if (!isApiError(error, 404)) throw error;
+    });
+  }
 }
 
 function nodeOf(name: string): object {
