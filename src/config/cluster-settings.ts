@@ -69,6 +69,8 @@ export interface ClusterSettings {
     readonly quota: Readonly<Record<string, string>> | undefined;
     /** `TENANT_LIMITS`: `limits` of its LimitRange, as JSON. */
     readonly limits: readonly Readonly<Record<string, unknown>>[] | undefined;
+    /** `TENANT_OBJECTS`: `hard` of a ResourceQuota in every user's namespace that sless makes, as JSON. */
+    readonly objects: Readonly<Record<string, string>> | undefined;
     /** `TENANT_EGRESS_DENIED`, `TENANT_EGRESS_ALLOWED`: networks that functions may not, or may, reach. */
     readonly egressDenied: readonly string[];
     readonly egressAllowed: readonly string[];
@@ -127,6 +129,7 @@ export function readClusterSettings(env: Environment): ClusterSettings {
     tenant: Object.freeze({
       quota: read("TENANT_QUOTA", undefined, parseQuota, undefined),
       limits: read("TENANT_LIMITS", undefined, parseLimits, undefined),
+      objects: read("TENANT_OBJECTS", undefined, parseQuota, undefined),
       egressDenied: read("TENANT_EGRESS_DENIED", undefined, parseNetworks, []),
       egressAllowed: read("TENANT_EGRESS_ALLOWED", undefined, parseNetworks, []),
       runtimeClassName: text("RUNTIME_CLASS_NAME"),

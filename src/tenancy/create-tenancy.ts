@@ -12,6 +12,7 @@ import {
   editorBinding,
   MANAGED_BY,
   MANAGED_LABEL,
+  objectsQuota,
   policiesOf,
   SUBJECT_ANNOTATION,
   userNamespace,
@@ -28,7 +29,7 @@ export interface Tenancy {
   /** False also for one that is being deleted. */
   has(namespace: string): Promise<boolean>;
   /**
-   * Makes the namespace and its deploy namespace. Of several calls at once one is told "created". A namespace that
+   * Makes the namespace, with a quota of what may be written there, and its deploy namespace. Of several calls at once one is told "created". A namespace that
    * was there before stays as it is and nobody gets rights in it.
    *
    * @param subject gets the editor's role in the namespace that is made for it; it is kept with the namespace, and
@@ -68,6 +69,10 @@ export function createTenancy({ client, settings, apiServer }: TenancyOptions): 
     underWay.set(namespace, made);
     return made;
   };
+  const bound = async ({ metadata: { name, labels } }: ApiObject) => {
+    const quota = labels?.[MANAGED_LABEL] === MANAGED_BY ? objectsQuota(name, settings) : undefined;
+    if (quota) await applyObject(client, quota);
+  };
   const bind = async (namespace: ApiObject) => {
     const subject = subjectOf(namespace);
     if (subject) await applyObject(client, editorBinding(namespace.metadata.name, subject, settings));
@@ -84,6 +89,7 @@ export function createTenancy({ client, settings, apiServer }: TenancyOptions): 
         const created = await createObject(client, userNamespace(namespace, subject));
         const live = created ?? (await readNamespace(client, namespace));
         if (!live || isTerminating(live)) throw beingDeleted(namespace);
+        await bound(live);
         await bind(live);
         return created ? "created" : "exists";
       });

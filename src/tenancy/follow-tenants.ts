@@ -7,8 +7,8 @@ import { createTenancy, type Tenancy } from "./create-tenancy.ts";
 import { isAsWanted } from "./is-as-wanted.ts";
 import type { TenancySettings } from "./tenancy-settings.ts";
 import { type TenantWatches, watchTenants } from "./tenant-watches.ts";
-import { removeObject } from "./tenant-writes.ts";
-import { deployNamespace, policiesOf } from "./wanted-objects.ts";
+import { applyObject, removeObject } from "./tenant-writes.ts";
+import { deployNamespace, objectsQuota, policiesOf, userNamespace } from "./wanted-objects.ts";
 
 export interface FollowTenantsOptions {
   readonly client: KubernetesClient;
@@ -129,6 +129,7 @@ function isSame({ lives, apiServer }: Settled, before: Settled | undefined): boo
 
 async function correct(tenant: string, state: State): Promise<Next> {
   const { client, watches } = state;
+  await correctObjectsQuota(tenant, state);
   const namespace = watches.liveOf(deployNamespace(tenant));
   // One that is gone is made anew when something is to run there.
   if (!namespace || namespace.metadata.deletionTimestamp) return { kind: "done" };
@@ -136,6 +137,17 @@ async function correct(tenant: string, state: State): Promise<Next> {
   for (const { resource, live } of watches.unwantedOf(tenant, wantedOf(tenant, state)))
     await removeObject(client, { resource }, live);
   return { kind: "done" };
+}
+
+/** In namespaces that sless made; what others bound in theirs is not its business. */
+async function correctObjectsQuota(tenant: string, { client, settings, watches }: State): Promise<void> {
+  const namespace = watches.liveOf(userNamespace(tenant, undefined));
+  if (!namespace || namespace.metadata.deletionTimestamp) return;
+  const live = watches.objectsQuotaOf(tenant);
+  const wanted = objectsQuota(tenant, settings);
+  if (wanted && !isAsWanted(wanted, live)) watches.observe(await applyObject(client, wanted));
+  else if (!wanted && live?.metadata.labels?.[TENANT_LABEL] === tenant)
+    await removeObject(client, { resource: API_RESOURCES.ResourceQuota }, live);
 }
 
 interface ApiServerAddresses {

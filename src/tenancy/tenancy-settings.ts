@@ -6,6 +6,8 @@ export interface TenancySettings {
   readonly quota?: Readonly<Record<string, string>> | undefined;
   /** `limits` of a LimitRange in each deploy namespace; undefined = none. */
   readonly limits?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  /** `hard` of a ResourceQuota in each user's namespace that sless made; undefined = none. */
+  readonly objects?: Readonly<Record<string, string>> | undefined;
   /** Networks that functions may not reach besides private ones, and those among the private ones that they may. */
   readonly egressDenied?: readonly string[];
   readonly egressAllowed?: readonly string[];

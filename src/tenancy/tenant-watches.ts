@@ -24,6 +24,8 @@ export interface TenantWatches {
     tenant: string,
     wanted: readonly Wanted[],
   ): { readonly resource: Wanted["resource"]; readonly live: ApiObject }[];
+  /** The quota of what is written in a user's namespace. */
+  objectsQuotaOf(tenant: string): ApiObject | undefined;
   namespaces(): Iterable<ApiObject>;
   observe(object: ApiObject): void;
   /** Hears of what comes, changes or goes, each with the labels that it has or had. */
@@ -53,6 +55,7 @@ export function watchTenants(
         return live ? [{ resource: API_RESOURCES[kind], live }] : [];
       });
     },
+    objectsQuotaOf: (tenant) => of("ResourceQuota").get(tenant, OBJECT_NAME),
     namespaces: () => of("Namespace").all(),
     observe: (object) => watches.get(object.kind ?? "")?.observe(object),
     onChange(listener) {

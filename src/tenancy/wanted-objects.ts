@@ -52,6 +52,16 @@ export function policiesOf(namespace: string, settings: TenancySettings, apiServ
   ];
 }
 
+/** Pure. How much may be written in a user's namespace that sless made; undefined where the settings bound nothing. */
+export function objectsQuota(namespace: string, { objects }: TenancySettings): Wanted | undefined {
+  if (!objects) return undefined;
+  return wanted(
+    "ResourceQuota",
+    { name: OBJECT_NAME, namespace, labels: tenantLabels(namespace) },
+    { spec: { hard: objects } },
+  );
+}
+
 /** Pure. What the user may in the namespace that was made for it. */
 export function editorBinding(namespace: string, subject: TenantSubject, settings: TenancySettings): Wanted {
   const apiGroup = "rbac.authorization.k8s.io";

@@ -16,7 +16,7 @@ describe("the settings of a process on a cluster", () => {
       ingress: undefined,
       authMode: "kubernetes",
       gateway: { url: undefined, callers: [], trustForwarded: false },
-      tenant: { quota: undefined, limits: undefined, egressDenied: [], egressAllowed: [] },
+      tenant: { quota: undefined, limits: undefined, objects: undefined, egressDenied: [], egressAllowed: [] },
       log: { level: "info", format: "json" },
     });
   });
@@ -43,9 +43,11 @@ describe("the settings of a process on a cluster", () => {
       ...IN_POD,
       TENANT_QUOTA: '{"pods":50,"limits.memory":"8Gi"}',
       TENANT_LIMITS: '[{"type":"Container"}]',
+      TENANT_OBJECTS: '{"count/secrets":20}',
     };
     const { tenant } = readClusterSettings(env);
     expect(tenant.quota).toEqual({ pods: "50", "limits.memory": "8Gi" });
+    expect(tenant.objects).toEqual({ "count/secrets": "20" });
     expect(tenant.limits).toEqual([{ type: "Container" }]);
   });
 
@@ -84,6 +86,7 @@ it("every fault of the settings of a cluster is told at once, with its variable"
     AUTH_MODE: "none",
     TENANT_QUOTA: "[1]",
     TENANT_LIMITS: "{",
+    TENANT_OBJECTS: '{"pods":{}}',
     TENANT_EGRESS_DENIED: "10.0.0.0/99",
   };
   try {

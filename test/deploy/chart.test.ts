@@ -122,6 +122,7 @@ describeWithServers("the chart", () => {
       tenant: {
         quota: { pods: "100", "requests.cpu": "20" },
         limits: [{ type: "Container" }],
+        objects: { "count/functions.sless.kube5s.ru": "500", "count/secrets": "500" },
         egressDenied: ["203.0.113.0/24"],
         egressAllowed: ["10.1.0.0/16", "10.2.0.0/16"],
       },

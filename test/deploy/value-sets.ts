@@ -37,7 +37,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
     networkPolicy: { enabled: false },
     podDisruptionBudget: { enabled: false },
     crds: { install: false },
-    tenants: { quota: null, limits: [] },
+    tenants: { quota: null, limits: [], objects: null },
   },
   "everything optional": {
     mode: "roles",
@@ -57,6 +57,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
     git: { networks: ["10.20.0.0/16", "fd00::/8"] },
     tenants: {
       quota: { pods: 10, "count/jobs.batch": "20" },
+      objects: { "count/secrets": 10, "count/functions.sless.kube5s.ru": null },
       egress: { denied: ["203.0.113.0/24"], allowed: ["10.1.2.3"] },
       runtimeClassName: "gvisor",
     },

@@ -3,6 +3,6 @@ import type { TenancySettings } from "../../tenancy/index.ts";
 
 /** What the installation decides for all tenants. */
 export function tenancySettings({ pod, tenant }: ClusterSettings): TenancySettings {
-  const { quota, limits, egressDenied, egressAllowed } = tenant;
-  return { ownNamespace: pod.namespace, quota, limits, egressDenied, egressAllowed };
+  const { quota, limits, objects, egressDenied, egressAllowed } = tenant;
+  return { ownNamespace: pod.namespace, quota, limits, objects, egressDenied, egressAllowed };
 }
