@@ -37,6 +37,15 @@ const REFUSED: Record<string, Refused> = {
   "a variable of sless": { kind: "Function", spec: { runtime: "a1", env: { SLESS_X: "1" } }, says: "are reserved" },
   "a variable that is none": { kind: "Service", spec: { runtime: "a1", env: { "a-b": "1" } }, says: "variable names" },
   "a variable that is a number": { kind: "Function", spec: { runtime: "a1", env: { A: 1 } }, says: "spec.env.A" },
+  "a variable with a NUL": { kind: "FunctionJob", spec: { ...JOB, env: { A: "a\0b" } }, says: "no NUL character" },
+  "variables that are too large together": {
+    kind: "Service",
+    spec: {
+      runtime: "a1",
+      env: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`A${i}`, "ä".repeat(32_000)])),
+    },
+    says: "at most 262144 characters",
+  },
   "a name twice": {
     kind: "Function",
     spec: { runtime: "a1", env: { A: "1" }, secretEnv: { A: { secret: "s", key: "k" } } },

@@ -138,6 +138,22 @@ it("an event that is no JSON text is told with the parser's words", () => {
   ]);
 });
 
+it("variables are so large together, in characters and not in bytes", () => {
+  const env = (last: string): Record<string, string> => ({
+    ...Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`A${i}`, "😀".repeat(16_384)])),
+    ...Object.fromEntries(Array.from({ length: 4 }, (_, i) => [`B${i}`, "b".repeat(32_768)])),
+    last,
+  });
+  // Names: eight and four of 2, and `last`.
+  const over = 28;
+  const fitting = env("");
+  fitting.B0 = "b".repeat(32_768 - over);
+  expect(faultsOf("Function", { env: fitting })).toEqual([]);
+  expect(faultsOf("Function", { env: { ...fitting, last: "1" } })).toEqual([
+    "spec.env: names and values have 262145 characters together, of at most 262144; put what is large into a file of the source",
+  ]);
+});
+
 it("a text with a NUL can be no environment variable", () => {
   expect(faultsOf("Function", { env: { A: "a\0b" } })).toEqual([
     "spec.env.A: holds a NUL character, which no environment variable can; remove it",

@@ -14,6 +14,8 @@ export function isReservedEnvName(name: string): boolean {
 }
 
 const ENV_MAX = 128;
+/** Of all names and values of `env` together: they are in the memory of every process that follows the object. */
+export const ENV_MAX_CHARACTERS = 262_144;
 
 /** `module.function` or `module:function`; the module may be a path (`src/handler.handle`). */
 export const EntrypointSchema = Type.String({

@@ -1,5 +1,5 @@
 import type { Fault, FieldRule } from "./kind-definition.ts";
-import { ENV_NAME_PATTERN, isReservedEnvName } from "./workload-fields.ts";
+import { ENV_MAX_CHARACTERS, ENV_NAME_PATTERN, isReservedEnvName } from "./workload-fields.ts";
 
 const envName = new RegExp(ENV_NAME_PATTERN);
 
@@ -30,6 +30,7 @@ function envRule(field: "env" | "secretEnv"): FieldRule {
 
 /** A value with a NUL ends there for every program. */
 const envValues: FieldRule = {
+  cel: "!has(self.env) || self.env.all(name, !self.env[name].contains('\\u0000'))",
   message: "env values hold no NUL character",
   faults(spec): Fault[] {
     const values = Object.entries((spec.env ?? {}) as Record<string, string>);
@@ -42,11 +43,25 @@ const envValues: FieldRule = {
   },
 };
 
+/** Characters as CEL counts them: code points, of which one has up to four bytes. */
+const envSize: FieldRule = {
+  cel: `!has(self.env) || self.env.map(name, size(name) + size(self.env[name])).sum() <= ${ENV_MAX_CHARACTERS}`,
+  message: `names and values of env together have at most ${ENV_MAX_CHARACTERS} characters`,
+  faults(spec): Fault[] {
+    const texts = Object.entries((spec.env ?? {}) as Record<string, string>).flat();
+    const characters = texts.reduce((sum, text) => sum + Array.from(text).length, 0);
+    if (characters <= ENV_MAX_CHARACTERS) return [];
+    const message = `names and values have ${characters} characters together, of at most ${ENV_MAX_CHARACTERS}; put what is large into a file of the source`;
+    return [{ path: ["spec", "env"], message }];
+  },
+};
+
 /** Names of `env` and `secretEnv` are usable and none stands in both. */
 export const envRules: readonly FieldRule[] = [
   envRule("env"),
   envRule("secretEnv"),
   envValues,
+  envSize,
   {
     cel: "!has(self.env) || !has(self.secretEnv) || self.env.all(name, !(name in self.secretEnv))",
     message: "a name stands in env and in secretEnv",
