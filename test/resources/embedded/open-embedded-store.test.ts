@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { SlessError } from "../../../src/errors/index.ts";
 import { type Database, openDatabase } from "../../../src/resources/embedded/database.ts";
 import { openEmbeddedStore, storeOver } from "../../../src/resources/embedded/open-embedded-store.ts";
-import { functionIntent } from "../../support/function-intent.ts";
+import { functionIntent, manyLabels } from "../../support/function-intent.ts";
 import { memoryStore } from "../../support/memory-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -252,8 +252,8 @@ describe("what is given and returned", () => {
 
   it("an object larger than etcd would take is refused", async () => {
     const store = await memoryStore();
-    const env = Object.fromEntries(Array.from({ length: 60 }, (_, number) => [`A${number}`, "x".repeat(32_000)]));
-    const refused = store.create(functionIntent("demo", "hello", { env }), owner);
+    const metadata = { labels: manyLabels(4_500) };
+    const refused = store.create(functionIntent("demo", "hello", { metadata }), owner);
     await expect(refused).rejects.toMatchObject({ code: "too_large" });
     expect(await store.get("Function", hello)).toBeUndefined();
   });
