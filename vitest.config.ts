@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -8,5 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Much of what tests do is waiting for servers and processes: on two cores one file at a time leaves one of them idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });
