@@ -1,9 +1,13 @@
 // Renders with "helm", applies with "kubectl".
 import { beforeAll, describe, expect, it } from "vitest";
+import { kubernetesSecrets } from "../../src/kubernetes-secrets/index.ts";
+import { createTenancy } from "../../src/tenancy/index.ts";
+import { clusterClient } from "../support/cluster-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { renderChart } from "../support/helm.ts";
 import { asList, kubectl } from "../support/kubectl.ts";
 import { describeOnOwnControlPlane, type TestCluster } from "../support/kubernetes/index.ts";
+import { freshName } from "../tenancy/tenancy-world.ts";
 import { SHARED_CLAIM } from "./value-sets.ts";
 
 type Account = "sless-api" | "sless-controller" | "sless";
@@ -237,6 +241,25 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
           ["sless-fn-team-b", "privileged"],
         ])
           expect(await write(name!, { ...OURS, [enforce]: level })).toMatch(REFUSED);
+      }
+    });
+
+    it("is enough for namespaces of tenants and for their secrets", async () => {
+      const clientOf = async (token: string) =>
+        clusterClient(cluster(), { from: { file: await cluster().kubeconfigFor(token) } });
+      const settings = { ownNamespace: "sless", quota: { pods: "9" }, limits: [], objects: { "count/secrets": "9" } };
+      const subject = { kind: "User", name: "ada" } as const;
+      for (const token of [api, controller]) {
+        const tenancy = createTenancy({ client: await clientOf(token), settings });
+        const namespace = freshName();
+        expect(await tenancy.ensure(namespace, subject)).toBe("created");
+        expect(await tenancy.ensure(namespace, subject)).toBe("exists");
+        const secrets = kubernetesSecrets({ client: await clientOf(api) });
+        const secret = { namespace, name: "mine" };
+        expect(await secrets.write(secret, new Map([["A", "1"]]), { replace: false })).toMatchObject({ created: true });
+        expect(await secrets.write(secret, new Map([["A", "2"]]), { replace: true })).toMatchObject({ created: false });
+        await secrets.delete(secret);
+        expect(await secrets.get(secret)).toBeUndefined();
       }
     });
 
