@@ -68,7 +68,7 @@ export function openKubernetesClient(options: ClientOptions): OpenedClient {
       }
     }
   }
-  const ways = giveWay();
+  const ways = giveWay(clock);
   const client: KubernetesClient = {
     request: <T>(request: ApiRequest) => ways.urgent(() => answer<T>(request)),
     stream: (request, { quietMs = 0 } = {}) => streamOf(exchange, request, quietMs),
