@@ -18,7 +18,7 @@ export interface ApplyOptions {
  */
 const VERSION_OF_NONE = "1";
 
-const TRIES = 3;
+const TRIES = 5;
 
 type ManagedObject = ApiObject & { readonly metadata: { readonly managedFields?: readonly ManagedFields[] } };
 
@@ -40,7 +40,11 @@ export async function applyObject(
     } catch (error) {
       const maps = isApiError(error, 422) ? nulledMaps(error) : [];
       if (left === 1 || maps.length === 0) throw error;
-      const version = await removeMaps(client, intent, options, maps);
+      const version = await removeMaps(client, intent, options, maps).catch((fault: unknown) => {
+        // Somebody wrote between the look and the removal: what is there now is judged anew.
+        if (isApiError(fault, 409) && options.resourceVersion === undefined) return resourceVersion;
+        throw fault;
+      });
       if (resourceVersion !== undefined) resourceVersion = version;
     }
   }
