@@ -30,7 +30,7 @@ function ofStatus(error: ApiError, { ref, intent }: Asked): SlessError | undefin
     case 400:
       return error.message.startsWith("admission webhook") ? refused(error) : invalid(error, ref.kind, intent);
     case 403:
-      return refused(error);
+      return isNotCountedYet(error) ? undefined : refused(error);
     case 404:
       return notFound(error, ref);
     case 409:
@@ -73,6 +73,11 @@ function notFound(error: ApiError, ref: ObjectRef): SlessError {
   const { plural, group } = kindResource(ref.kind);
   const cause = `it knows no ${plural}.${group}; install the CustomResourceDefinitions of sless`;
   return new SlessError("cluster_unavailable", { cause }, { cause: error });
+}
+
+/** A quota that is new is counted in a moment; until then nothing that it counts is let in. */
+function isNotCountedYet({ message }: ApiError): boolean {
+  return message.includes("status unknown for quota");
 }
 
 function refused(error: ApiError): SlessError {

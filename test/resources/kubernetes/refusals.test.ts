@@ -206,6 +206,12 @@ describe("answers that a healthy cluster does not give", () => {
       code: "cluster_unavailable",
       says: "request timed out",
     },
+    "a quota that is not counted yet": {
+      status: 403,
+      body: { reason: "Forbidden", message: 'functions "hello" is forbidden: status unknown for quota: sless' },
+      code: "cluster_unavailable",
+      says: "status unknown for quota",
+    },
     "a webhook that refuses with 400": {
       status: 400,
       body: { message: 'admission webhook "policy.example.com" denied the request: no Go on Fridays' },
