@@ -594,7 +594,8 @@ export const ERRORS = {
   garbage_of_others: {
     status: 409,
     consequence: "waiting",
-    happened: "Another installation of sless ({others}) keeps its sources in this object store, so nothing is collected.",
+    happened:
+      "Another installation of sless ({others}) keeps its sources in this object store, so nothing is collected.",
     remedy:
       "Use a bucket of its own for each; if the other one is gone, remove the object garbage/installations/{others}.",
   },
