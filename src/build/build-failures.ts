@@ -1,3 +1,4 @@
+import type { WorkloadRef } from "../apis/index.ts";
 import type { Clock } from "../controller/clock.ts";
 import type { BuildFault } from "./build-fault.ts";
 import type { BuildState } from "./builder.ts";
@@ -40,4 +41,15 @@ export function buildFailures(clock: Clock): BuildFailures {
     },
     forget: (id) => void failures.delete(id),
   };
+}
+
+/** Notes a failure, and what it makes of the build. */
+export function failNow(
+  id: string,
+  fault: BuildFault,
+  workload: Pick<WorkloadRef, "name">,
+  { failures }: { readonly failures: BuildFailures },
+): BuildState {
+  failures.add(id, fault);
+  return failures.current(id, workload.name)!;
 }

@@ -22,3 +22,17 @@ export const systemClock: TimerClock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves after `ms`, and at once when the signal aborts. */
+export function pause(ms: number, clock: TimerClock, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted || ms <= 0) return resolve();
+    const end = () => {
+      cancel();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = clock.setTimer(ms, end);
+    signal?.addEventListener("abort", end);
+  });
+}

@@ -2,7 +2,7 @@ import type { Kind, ObjectOf } from "../apis/index.ts";
 import { isSlessError, messageOf } from "../errors/index.ts";
 import type { ListOptions, ResourceStore, WatchEvent } from "../resources/index.ts";
 import { type BackOffOptions, createBackOff } from "./back-off.ts";
-import type { TimerClock } from "./clock.ts";
+import { pause, type TimerClock } from "./clock.ts";
 import type { ControllerLog } from "./log.ts";
 
 export interface Follower<K extends Kind> {
@@ -58,17 +58,4 @@ export async function followObjects<K extends Kind>(
     }
     await pause(backOff.next(kind), clock, signal);
   }
-}
-
-function pause(ms: number, clock: TimerClock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = clock.setTimer(ms, end);
-    signal.addEventListener("abort", end);
-  });
 }

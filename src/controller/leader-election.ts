@@ -1,5 +1,5 @@
 import { messageOf } from "../errors/index.ts";
-import type { TimerClock } from "./clock.ts";
+import { pause, type TimerClock } from "./clock.ts";
 import { createCandidacy, type LeaseTimes } from "./lease-candidacy.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import type { ControllerLog } from "./log.ts";
@@ -65,7 +65,7 @@ export function startLeaderElection(options: LeaderElectionOptions): LeaderElect
       if (outcome === "held") await lead(sentMs);
       // Whoever could not go on with it lets others try first.
       const turns = outcome === "held" ? 2 : 1;
-      await sleep(turns * candidacy.times.retryMs * (1 + jitter() * JITTER_SHARE), clock, stopping.signal);
+      await pause(turns * candidacy.times.retryMs * (1 + jitter() * JITTER_SHARE), clock, stopping.signal);
     }
   }
 
@@ -108,7 +108,7 @@ export function startLeaderElection(options: LeaderElectionOptions): LeaderElect
       clock.setTimer(ms + candidacy.times.renewDeadlineMs - clock.monotonicMs(), () => lose("not renewed in time"));
     let cancel = deadlineAfter(sentMs);
     while (!control.signal.aborted) {
-      await sleep(candidacy.times.retryMs, clock, control.signal);
+      await pause(candidacy.times.retryMs, clock, control.signal);
       if (control.signal.aborted) break;
       const beganMs = clock.monotonicMs();
       const outcome = await candidacy.renew(control.signal).catch((error: unknown) => {
@@ -135,18 +135,4 @@ export function startLeaderElection(options: LeaderElectionOptions): LeaderElect
       await campaigning;
     },
   };
-}
-
-/** Resolves also when the signal aborts. */
-function sleep(ms: number, clock: TimerClock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = clock.setTimer(ms, end);
-    signal.addEventListener("abort", end);
-  });
 }

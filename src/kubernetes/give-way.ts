@@ -1,4 +1,5 @@
 import type { TimerClock } from "../controller/clock.ts";
+import { turn } from "./turn.ts";
 
 /** Work of two sorts: what is urgent begins at once, what gives way waits while much of the urgent is under way. */
 export interface GiveWay {
@@ -51,21 +52,6 @@ export function giveWay(clock: TimerClock): GiveWay {
       go();
     }
   };
-  const turn = (signal?: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        waiting.delete(go);
-        reject(signal?.reason);
-      };
-      const go = () => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve();
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      waiting.add(go);
-      letGo();
-    });
 
   return {
     async urgent(work) {
@@ -79,7 +65,7 @@ export function giveWay(clock: TimerClock): GiveWay {
       }
     },
     async yielding(work, signal) {
-      await turn(signal);
+      await turn(waiting, letGo, signal);
       try {
         return await work();
       } finally {

@@ -1,10 +1,9 @@
 import { createBackOff } from "../controller/back-off.ts";
-import type { TimerClock } from "../controller/clock.ts";
+import { pause, type TimerClock } from "../controller/clock.ts";
 import { isSlessError, messageOf } from "../errors/index.ts";
 import type { ApiObject, ApiResource } from "./api-resource.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 import { listObjects, type Selection, watchObjects } from "./list-watch.ts";
-import { pause } from "./pause.ts";
 import { type ObjectListener, watchedObjects } from "./watched-objects.ts";
 
 export interface ObjectWatchOptions<T extends ApiObject = ApiObject> extends Selection {
@@ -61,7 +60,7 @@ export function watchResource<T extends ApiObject>(
         if (isSlessError(error, "conflict")) position = undefined;
         log?.warn({ resource: resource.plural, err: messageOf(error) }, "watch interrupted");
       }
-      await pause(backOff.next("watch"), clock, signal).catch(() => {});
+      await pause(backOff.next("watch"), clock, signal);
     }
   }
 

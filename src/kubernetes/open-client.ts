@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { systemClock, type TimerClock } from "../controller/clock.ts";
+import { pause, systemClock, type TimerClock } from "../controller/clock.ts";
 import { isSlessError } from "../errors/index.ts";
 import { isApiError } from "./api-error.ts";
 import { readCredentials } from "./credentials.ts";
@@ -7,7 +7,6 @@ import { createExchange, type Exchange } from "./exchange.ts";
 import { giveWay } from "./give-way.ts";
 import type { KubeConfigSource } from "./kubeconfig.ts";
 import type { ApiRequest, KubernetesClient, SentRequest } from "./kubernetes-client.ts";
-import { pause } from "./pause.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { isBrokenConnection, readJson, unavailable } from "./read-answer.ts";
 
@@ -65,6 +64,7 @@ export function openKubernetesClient(options: ClientOptions): OpenedClient {
         const waitMs = waitBefore(error, request, tries);
         if (waitMs === undefined) throw error;
         await pause(waitMs, clock, request.signal);
+        request.signal?.throwIfAborted();
       }
     }
   }

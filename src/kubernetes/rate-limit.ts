@@ -1,4 +1,5 @@
 import type { TimerClock } from "../controller/clock.ts";
+import { turn } from "./turn.ts";
 
 /** Resolves when the next request may be sent; rejects when the signal aborts before. */
 export type RateLimit = (signal?: AbortSignal) => Promise<void>;
@@ -31,19 +32,5 @@ export function rateLimit(options: { perSecond: number; burst: number; clock: Ti
       serve();
     });
   };
-  return (signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        waiting.delete(go);
-        reject(signal?.reason);
-      };
-      const go = () => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve();
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      waiting.add(go);
-      serve();
-    });
+  return (signal) => turn(waiting, serve, signal);
 }

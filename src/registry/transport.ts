@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { Agent, type Dispatcher, request as send } from "undici";
-import type { TimerClock } from "../controller/clock.ts";
+import { pause, type TimerClock } from "../controller/clock.ts";
 import { messageOf } from "../errors/index.ts";
 import { type CredentialSource, createAuthorizer, type Scopes } from "./authorizer.ts";
 import { RegistryError } from "./registry-error.ts";
@@ -127,8 +127,4 @@ function waitMs({ headers }: Dispatcher.ResponseData, tried: number): number {
 function unanswered(host: string, error: unknown): RegistryError {
   if (error instanceof RegistryError) return error;
   return new RegistryError(0, "", `registry ${host} did not answer: ${messageOf(error)}`, { cause: error });
-}
-
-function pause(ms: number, clock: TimerClock): Promise<void> {
-  return new Promise((resolve) => void clock.setTimer(ms, resolve));
 }

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { ConditionUpdate, ObjectOf, WorkloadRef } from "../apis/index.ts";
-import type { TimerClock } from "../controller/index.ts";
+import { pause, type TimerClock } from "../controller/index.ts";
 import { isSlessError, messageOf } from "../errors/index.ts";
 import type { InternalAnswer, InternalCall } from "../gateway/index.ts";
 
@@ -115,16 +115,4 @@ async function beginningOf(body: Readable): Promise<{ start: Buffer; bytes: numb
     bytes += part.length;
   }
   return { start: Buffer.concat(parts), bytes };
-}
-
-function pause(ms: number, clock: TimerClock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const cancel = clock.setTimer(ms, end);
-    signal.addEventListener("abort", end);
-  });
 }

@@ -1,5 +1,5 @@
 import { hashFields, imageName, refText, type WorkloadRef } from "../../apis/index.ts";
-import type { BuildFailures } from "../build-failures.ts";
+import { type BuildFailures, failNow } from "../build-failures.ts";
 import { type BuildFault, toBuildFault } from "../build-fault.ts";
 import type { BuildLogs } from "../build-logs.ts";
 import type { BuildRequest, BuildState } from "../builder.ts";
@@ -191,14 +191,4 @@ async function entrypointFault(
   } catch (error) {
     return failNow(id, toBuildFault(error), workload, deps);
   }
-}
-
-function failNow(
-  id: string,
-  fault: BuildFault,
-  workload: WorkloadRef,
-  { failures }: Pick<EnsureDeps, "failures">,
-): BuildState {
-  failures.add(id, fault);
-  return failures.current(id, workload.name)!;
 }

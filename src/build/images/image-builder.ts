@@ -6,7 +6,7 @@ import { SlessError } from "../../errors/index.ts";
 import type { RegistryClient } from "../../registry/index.ts";
 import type { ArchiveLimits } from "../../source/index.ts";
 import type { ObjectStore } from "../../storage/index.ts";
-import { buildFailures } from "../build-failures.ts";
+import { buildFailures, failNow } from "../build-failures.ts";
 import { toBuildFault } from "../build-fault.ts";
 import { buildLogs } from "../build-logs.ts";
 import type { Builder } from "../builder.ts";
@@ -92,8 +92,7 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
         await ready;
       } catch (error) {
         ready = undefined;
-        deps.failures.add("folder", toBuildFault(error));
-        return deps.failures.current("folder", request.workload.name)!;
+        return failNow("folder", toBuildFault(error), request.workload, deps);
       }
       return ensureImage(request, deps);
     },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { imageName, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
 import type { Runtime } from "../../runtimes/index.ts";
-import type { BuildFailures } from "../build-failures.ts";
+import { type BuildFailures, failNow } from "../build-failures.ts";
 import { BuildFault, toBuildFault } from "../build-fault.ts";
 import type { BuildLogs } from "../build-logs.ts";
 import type { BuildRequest, BuildState } from "../builder.ts";
@@ -76,16 +76,6 @@ async function reuse(request: BuildRequest, key: string, image: ImageRecord, dep
     durationMs: image.durationMs,
     reused: !wanted.get(refText(workload))?.made,
   };
-}
-
-export function failNow(
-  id: string,
-  fault: BuildFault,
-  workload: WorkloadRef,
-  { failures }: Pick<EnsureDeps, "failures">,
-): BuildState {
-  failures.add(id, fault);
-  return failures.current(id, workload.name)!;
 }
 
 function toolchainMissing({ name, interpreter }: Runtime): BuildFault {
