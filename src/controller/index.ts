@@ -11,4 +11,5 @@ export type { HeldLease, LeaseRecord, LeaseStore } from "./lease-store.ts";
 export * from "./log.ts";
 export * from "./next.ts";
 export type { IndexFunction } from "./object-cache.ts";
+export * from "./slots.ts";
 export * from "./work-queue.ts";

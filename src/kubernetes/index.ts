@@ -6,4 +6,5 @@ export { kubernetesLease } from "./lease.ts";
 export * from "./list-watch.ts";
 export * from "./object-watch.ts";
 export * from "./open-client.ts";
+export * from "./pull-reasons.ts";
 export { type RateLimit, rateLimit } from "./rate-limit.ts";

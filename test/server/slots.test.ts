@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { createKeyedSlots, createSlots } from "../../src/server/slots.ts";
+import { createSlots } from "../../src/controller/slots.ts";
+import { createKeyedSlots } from "../../src/server/slots.ts";
 
 /** Work that a test ends, and how much of it goes on. */
 function controlled() {

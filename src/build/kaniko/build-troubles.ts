@@ -1,3 +1,4 @@
+import { PULL_REASONS } from "../../kubernetes/index.ts";
 import { CONTAINERS } from "./build-names.ts";
 import type { RunningBuild } from "./build-state.ts";
 import type { LiveContainer, LivePod } from "./live-builds.ts";
@@ -73,14 +74,6 @@ export const TROUBLES = {
 
 export type TroubleReason = keyof typeof TROUBLES;
 
-const PULL_REASONS = [
-  "ErrImagePull",
-  "ImagePullBackOff",
-  "InvalidImageName",
-  "ErrImageNeverPull",
-  "ImageInspectError",
-  "RegistryUnavailable",
-];
 const CONFIG_REASONS = ["CreateContainerConfigError", "CreateContainerError", "RunContainerError"];
 
 /** What keeps a running build from going on; undefined when nothing does (yet). Pure. */

@@ -1,18 +1,11 @@
 import { type ErrorCode, SlessError } from "../../errors/index.ts";
+import { PULL_REASONS } from "../../kubernetes/index.ts";
 import { lastLines } from "../../processes/index.ts";
 import type { WorkloadState } from "../platform.ts";
 import type { LivePod, Terminated } from "./live-objects.ts";
 
 export type Failure = NonNullable<WorkloadState["failure"]>;
 
-const PULL_REASONS = [
-  "ErrImagePull",
-  "ImagePullBackOff",
-  "InvalidImageName",
-  "ErrImageNeverPull",
-  "ImageInspectError",
-  "RegistryUnavailable",
-];
 const CONFIG_REASONS = [
   "CreateContainerConfigError",
   "CreateContainerError",

@@ -1,5 +1,6 @@
 import { deployNamespaceOf, type WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
+import { createSlots } from "../../controller/slots.ts";
 import { API_RESOURCES, type ApiObject, type KubernetesClient, listObjects } from "../../kubernetes/index.ts";
 import type { Platform } from "../platform.ts";
 import { followPods } from "./follow-pods.ts";
@@ -27,7 +28,7 @@ const READING_MAX = 2;
 
 /** Output of a workload's pods. It asks the API server itself, so a process needs no watches for it, only `pods` and `pods/log`. */
 export function kubernetesLogs(options: LogOptions): Pick<Platform, "logs"> {
-  const reading = atMost(READING_MAX);
+  const reading = createSlots(READING_MAX).run;
   return {
     async *logs(workload, { follow, tailLines, signal }) {
       const { text, last } = await reading(() => readAll(workload, tailLines, options, signal));
@@ -84,21 +85,4 @@ function selectionOf(workload: WorkloadRef): { namespace: string; labelSelector:
 
 function lastStamps(lines: readonly LogLine[]): Map<string, string> {
   return new Map(lines.flatMap(({ pod, stamp }) => (stamp === "" ? [] : [[pod, stamp]])));
-}
-
-/** Runs so many works at a time; the others wait in order. */
-function atMost(count: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = count;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => void waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type ObjectOf, refOf, refText, sourceDigestOfKey, type WorkloadKind } from "../../apis/index.ts";
+import { createSlots } from "../../controller/index.ts";
 import { messageOf, SlessError } from "../../errors/index.ts";
 import { type ArchiveFile, readArchive } from "../../source/index.ts";
 import { refuseOwned } from "../change-object.ts";
@@ -10,7 +11,6 @@ import type { SourceFileItem } from "../items.ts";
 import { requestBody } from "../request-body.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
-import { createSlots } from "../slots.ts";
 import { openUpload, storeUpload, UPLOAD_LIMITS } from "../store-upload.ts";
 
 /** Each holds an archive on the disk, and inflates and deflates it. */
