@@ -6,8 +6,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/kubernetes/global-setup.ts"],
     setupFiles: ["test/support/seed-properties.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Limits end what hangs; they say nothing about speed, for a machine may be busy with other work.
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     pool: "forks",
     // Much of what tests do is waiting for servers and processes: on two cores one file at a time leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),

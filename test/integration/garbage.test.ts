@@ -18,7 +18,7 @@ const archivesOf = ({ data }: TestApp, name: string) =>
 async function collectAll(app: TestApp): Promise<void> {
   await app.client.collectGarbage({ dryRun: false });
   const { waiting } = await app.client.collectGarbage({ dryRun: true });
-  if (waiting.count > 0) await expect.poll(() => removable(app), { timeout: 5_000 }).toBe(waiting.count);
+  if (waiting.count > 0) await expect.poll(() => removable(app), { timeout: 30_000 }).toBe(waiting.count);
   await app.client.collectGarbage({ dryRun: false });
 }
 

@@ -5,7 +5,7 @@ export async function eventually<T>(
   what: string,
   read: () => Promise<T> | T,
   holds: (seen: T) => boolean,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

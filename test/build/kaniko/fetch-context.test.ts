@@ -89,7 +89,7 @@ describe("a server that fails", () => {
     const done = fetchContext({ url: `${origin}/x`, to: join(await temporaryFolder(), "c"), clock, tries: 3 });
     const failed = expect(done).rejects.toThrow("answered 503");
     for (const ms of [500, 1_000]) {
-      await expect.poll(() => clock.timers()).toEqual([ms]);
+      await expect.poll(() => clock.timers(), { timeout: 30_000 }).toEqual([ms]);
       clock.advance(ms);
     }
     await failed;

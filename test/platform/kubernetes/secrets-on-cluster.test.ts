@@ -135,7 +135,7 @@ describeOnCluster("the registry's credentials", (cluster) => {
     await write("two");
     await eventually("the copy is as the original", copied, (seen) => seen === only("two"));
     await world.drop("secrets", "sless-registry");
-    await eventually("the copy is back", copied, (seen) => seen === only("two"), 2_000);
+    await eventually("the copy is back", copied, (seen) => seen === only("two"));
     expect(await world.list("replicasets")).toHaveLength(1);
   });
 });
