@@ -94,6 +94,7 @@ async function applyNamespace(cluster: Cluster, token: string, name: string, lab
   return status < 300 ? "done" : `${status} ${answer.message}`;
 }
 
+const REFUSED_MAKER = /^403 .*namespace-maker needs the verb adopt on namespaces/;
 const REFUSED = /^403 .*denied request: sless /;
 
 describe.each(["roles", "all"])("in mode %s", (mode) => {
@@ -267,6 +268,48 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
       const path = "/api/v1/namespaces/kube-system/secrets?dryRun=All";
       const body = { metadata: { name: "anybodys" }, type: "helm.sh/release.v1" };
       expect(await cluster().request("POST", path, { body })).toMatchObject({ status: 201 });
+    });
+
+    it("is not needed to be kept from a deploy namespace that is made or labelled beforehand", async () => {
+      const rule = (verbs: string[]) => ({ apiGroups: [""], resources: ["namespaces"], verbs });
+      const rights = {
+        "namespace-maker": rule(["create", "update", "patch", "get", "delete"]),
+        "namespace-admin": rule(["*"]),
+      };
+      for (const [name, allowed] of Object.entries(rights)) {
+        const role = { metadata: { name }, rules: [allowed] };
+        const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
+        const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name }];
+        const path = "/apis/rbac.authorization.k8s.io/v1";
+        await cluster().request("POST", `${path}/clusterroles`, { body: role });
+        await cluster().request("POST", `${path}/clusterrolebindings`, {
+          body: { metadata: { name }, roleRef, subjects },
+        });
+      }
+      const [maker, admin] = await Promise.all(Object.keys(rights).map((user) => cluster().tokenFor({ user })));
+      const write = (token: string, name: string, labels: object) => applyNamespace(cluster, token, name, labels);
+      await eventually(
+        "they may",
+        () => write(maker!, "mine", OURS),
+        (said) => said === "done",
+      );
+      const stolen = { ...NAMESPACES[DEPLOY!]!, "sless.kube5s.ru/tenant": "victim" };
+      await eventually(
+        "it is heeded",
+        () => write(maker!, "sless-fn-victim", stolen),
+        (said) => REFUSED_MAKER.test(said),
+      );
+      const attempts: [string, object][] = [
+        ["sless-fn-victim", {}],
+        ["sless-fn-foreign", { ...stolen, "sless.kube5s.ru/tenant": "foreign" }],
+        [DEPLOY!, { ...NAMESPACES[DEPLOY!], "pod-security.kubernetes.io/enforce": "privileged" }],
+      ];
+      for (const [name, labels] of attempts) {
+        expect([name, await write(maker!, name, labels)]).toEqual([name, expect.stringMatching(REFUSED_MAKER)]);
+        expect([name, await write(admin!, name, labels)]).toEqual([name, "done"]);
+      }
+      expect(await write(maker!, DEPLOY!, { team: "blue" })).toBe("done");
+      expect(await write(maker!, "sless-fnord", OURS)).toBe("done");
     });
   });
 });
