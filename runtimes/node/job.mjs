@@ -1,10 +1,11 @@
 /** A single run of the handler: the event from a file, the result into a file. */
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { contextOf } from "./context.mjs";
 import { parseJson } from "./event.mjs";
 import { oneLine, writeError } from "./log.mjs";
 import { chunkBytes, toAnswer } from "./result.mjs";
+import { openResult } from "./result-file.mjs";
 import { EXIT_STUCK, refuse, writeAll } from "./settings.mjs";
 import { now } from "./watch.mjs";
 
@@ -59,61 +60,11 @@ function readEvent(path) {
   }
 }
 
-async function writeResult({ resultFile, resultMax }, answer) {
-  const result = resultMax === undefined ? wholeResult(resultFile) : cutResult(resultFile, resultMax);
+async function writeResult(settings, answer) {
+  const result = openResult(settings);
   if (answer.chunks)
     for (let item = await answer.chunks.next(); !item.done; item = await answer.chunks.next())
       result.write(chunkBytes(item.value));
   else result.write(answer.body);
   result.end();
-}
-
-function wholeResult(path) {
-  const file = path === undefined ? undefined : openSync(`${path}.part`, "w");
-  return {
-    write(bytes) {
-      if (file !== undefined) writeFully(file, bytes);
-    },
-    end() {
-      if (file === undefined) return;
-      closeSync(file);
-      renameSync(`${path}.part`, path);
-    },
-  };
-}
-
-/** For a file that holds so much and cannot be replaced. A longer result says that it was cut, and stands whole in the log. */
-function cutResult(path, max) {
-  let head = Buffer.alloc(0);
-  let total = 0;
-  return {
-    write(bytes) {
-      total += bytes.length;
-      if (total <= max) {
-        head = Buffer.concat([head, bytes]);
-        return;
-      }
-      if (total - bytes.length <= max) writeAll(head);
-      writeAll(bytes);
-      if (head.length <= max) head = Buffer.concat([head, bytes]).subarray(0, max + 1);
-    },
-    end() {
-      if (total > max) writeAll("\n");
-      const file = openSync(path ?? "/dev/null", "w");
-      writeFully(file, total > max ? cut(head, max, total) : head);
-      closeSync(file);
-    },
-  };
-}
-
-/** No character is cut in two. */
-function cut(bytes, max, total) {
-  const mark = Buffer.from(`… (truncated, ${total} bytes in all)`);
-  let end = Math.max(0, max - mark.length);
-  while (end > 0 && (bytes[end] & 0xc0) === 0x80) end--;
-  return Buffer.concat([bytes.subarray(0, end), mark]);
-}
-
-function writeFully(file, bytes) {
-  for (let rest = bytes; rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
 }

@@ -24,6 +24,7 @@ export function readSettings(env) {
     eventFile: env.SLESS_EVENT_FILE || undefined,
     resultFile: env.SLESS_RESULT_FILE || undefined,
     resultMax: number(env, "SLESS_RESULT_MAX", undefined),
+    resultCopy: number(env, "SLESS_RESULT_COPY", 0),
     requestId: env.SLESS_REQUEST_ID || undefined,
   };
 }

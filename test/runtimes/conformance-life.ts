@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -127,7 +128,7 @@ function jobCases(subject: Subject): void {
     [
       "longer says so, cuts no character, and stands whole in the log",
       "é".repeat(50),
-      `${"é".repeat(13)}… (truncated, 100 bytes in all)`,
+      `${"é".repeat(7)}… (truncated, 100 bytes in all; see the log)`,
       "é".repeat(50),
     ],
   ])("a result that may be 60 bytes long and is %s", async (_name, give, expected, logged) => {
@@ -135,6 +136,34 @@ function jobCases(subject: Subject): void {
     expect(run).toMatchObject({ code: 0, result: expected });
     expect(run.stderr).toContain(logged);
     expect(run.stderr.includes(give)).toBe(logged !== "");
+  });
+
+  it.each([
+    ["all of it", 100, "é".repeat(50)],
+    ["as much as is asked for", 61, `${"é".repeat(30)}\u{fffd}`],
+  ])("a result that was cut can be read back from the log's last lines: %s", async (_name, copy, expected) => {
+    const give = `${"é".repeat(50)}`;
+    const run = await runJob("job", JSON.stringify({ give }), {
+      SLESS_RESULT_MAX: "60",
+      SLESS_RESULT_COPY: String(copy),
+    });
+    expect(copiedBytes(run.stderr, 1).toString()).toBe(expected);
+  });
+
+  it("a copy of a result is lines of which each is written at once, the last of all", async () => {
+    const give = "0123456789".repeat(1_000);
+    const run = await runJob("job", JSON.stringify({ give }), {
+      SLESS_RESULT_MAX: "4096",
+      SLESS_RESULT_COPY: "65536",
+    });
+    expect(run.result).toMatch(/… \(truncated, 10000 bytes in all; see the log\)$/);
+    expect(Buffer.byteLength(run.result ?? "")).toBe(4_096);
+    expect(copiedBytes(run.stderr, 4).toString()).toBe(give);
+  });
+
+  it("a result that its file holds is in the log neither whole nor as a copy", async () => {
+    const env = { SLESS_RESULT_MAX: "60", SLESS_RESULT_COPY: "100" };
+    expect((await runJob("job", '{"give":"short"}', env)).stderr).not.toMatch(/short|sless-result/);
   });
 
   it("a job that fails exits with 1, its stack in the log and no result", async () => {
@@ -162,6 +191,18 @@ function jobCases(subject: Subject): void {
     expect(run.code).toBe(65);
     expect(run.stderr).toMatch(/^sless: the event .*eventJSON/m);
   });
+}
+
+/** What the last lines of a log hold, which are so many. */
+function copiedBytes(log: string, count: number): Buffer {
+  const lines = log.trimEnd().split("\n").slice(-count);
+  const parts = lines.map((line) => /^sless-result ([0-9a-f]{16}) (\d+)\/(\d+) ([A-Za-z0-9+/]+=*)$/.exec(line));
+  expect(parts.map((part) => `${part?.[2]}/${part?.[3]}`)).toEqual(lines.map((_, index) => `${index + 1}/${count}`));
+  for (const line of lines) expect(line.length).toBeLessThan(4_096);
+  const bytes = Buffer.concat(parts.map((part) => Buffer.from(part?.[4] ?? "", "base64")));
+  const id = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  expect(new Set(parts.map((part) => part?.[1]))).toEqual(new Set([id]));
+  return bytes;
 }
 
 function loadCases(subject: Subject): void {

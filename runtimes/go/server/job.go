@@ -6,12 +6,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"reflect"
 	"time"
-	"unicode/utf8"
 )
 
 // runJob runs the handler once and ends the process: 0 done, 1 failed, 75 timed out.
@@ -120,65 +118,3 @@ func (writer *jobWriter) Write(chunk []byte) (int, error) {
 }
 
 func (writer *jobWriter) Flush() {}
-
-// writeResult puts what an http caller would get as body into the file, all of it or nothing.
-func writeResult(settings settings, made answer) error {
-	path := settings.resultFile
-	content := io.Reader(bytes.NewReader(made.body))
-	if made.stream != nil {
-		content = made.stream
-	}
-	if settings.resultMax >= 0 {
-		return writeCutResult(path, int(settings.resultMax), content)
-	}
-	if path == "" {
-		_, err := io.Copy(io.Discard, content)
-		return err
-	}
-	file, err := os.Create(path + ".part")
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(file, content); err != nil {
-		file.Close()
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(path+".part", path)
-}
-
-// writeCutResult is for a file that holds so much and cannot be replaced. A longer result says that it was cut, and
-// stands whole in the log.
-func writeCutResult(path string, limit int, content io.Reader) error {
-	head, err := io.ReadAll(io.LimitReader(content, int64(limit)+1))
-	if err != nil {
-		return err
-	}
-	if len(head) > limit {
-		total, err := io.Copy(os.Stderr, io.MultiReader(bytes.NewReader(head), content))
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(os.Stderr)
-		head = cutResult(head, limit, total)
-	}
-	if path == "" {
-		return nil
-	}
-	return os.WriteFile(path, head, 0o600)
-}
-
-// cutResult cuts no character in two.
-func cutResult(head []byte, limit int, total int64) []byte {
-	mark := fmt.Sprintf("… (truncated, %d bytes in all)", total)
-	end := limit - len(mark)
-	if end < 0 {
-		end = 0
-	}
-	for end > 0 && !utf8.RuneStart(head[end]) {
-		end--
-	}
-	return append(head[:end:end], mark...)
-}

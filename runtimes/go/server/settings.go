@@ -29,6 +29,7 @@ type settings struct {
 	job                                     bool
 	eventFile, resultFile, requestID        string
 	resultMax                               int64 // -1: not given
+	resultCopy                              int64
 }
 
 func readSettings() settings {
@@ -56,6 +57,7 @@ func readSettings() settings {
 		eventFile:  os.Getenv("SLESS_EVENT_FILE"),
 		resultFile: os.Getenv("SLESS_RESULT_FILE"),
 		resultMax:  numberOr("SLESS_RESULT_MAX", -1),
+		resultCopy: numberOr("SLESS_RESULT_COPY", 0),
 		requestID:  os.Getenv("SLESS_REQUEST_ID"),
 	}
 }

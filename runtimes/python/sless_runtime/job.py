@@ -11,7 +11,8 @@ from .calls import LOCKED_MAX_SEC, exit_now
 from .context import Context, RequestInfo
 from .event import parse_json
 from .invoke import Invoker
-from .result import chunk_bytes, to_answer
+from .result import to_answer
+from .result_file import write_result
 from .settings import EXIT_STUCK, refuse
 
 
@@ -39,7 +40,7 @@ def run_job(settings, handler):
     context = Context(settings, request_id, "job", request, expires)
     try:
         answer = to_answer(Invoker(handler)(Run(), event, context))
-        _write_result(settings, answer)
+        write_result(settings, answer)
     except BaseException as error:
         _fail(request_id, error)
     if answer.status >= 400:
@@ -84,51 +85,3 @@ def _read_event(path):
         return body, parse_json(body)
     except ValueError as error:
         refuse(f"the event is not valid JSON: {error}; correct eventJSON")
-
-
-def _write_result(settings, answer):
-    chunks = (chunk_bytes(chunk) for chunk in answer.body) if answer.streamed else (answer.body,)
-    path = settings.result_file
-    if settings.result_max is not None:
-        _write_cut(path or os.devnull, settings.result_max, chunks)
-    elif path is None:
-        for _ in chunks:
-            pass
-    else:
-        part = f"{path}.part"
-        with open(part, "wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-        os.replace(part, path)
-
-
-def _write_cut(path, limit, chunks):
-    """For a file that holds so much and cannot be replaced. A longer result says that it was cut, and stands whole in the log."""
-    head = b""
-    total = 0
-    for chunk in chunks:
-        total += len(chunk)
-        if total > limit:
-            _log(chunk if total - len(chunk) > limit else head + chunk)
-        if len(head) <= limit:
-            head = (head + chunk)[: limit + 1]
-    if total > limit:
-        _log(b"\n")
-        head = _cut(head, limit, total)
-    with open(path, "wb") as file:
-        file.write(head)
-
-
-def _log(data):
-    sys.stderr.flush()
-    sys.stderr.buffer.write(data)
-    sys.stderr.buffer.flush()
-
-
-def _cut(data, limit, total):
-    """No character is cut in two."""
-    mark = f"\u2026 (truncated, {total} bytes in all)".encode()
-    end = max(0, limit - len(mark))
-    while end > 0 and data[end] & 0xC0 == 0x80:
-        end -= 1
-    return data[:end] + mark

@@ -28,6 +28,7 @@ class Settings:
         self.event_file = env.get("SLESS_EVENT_FILE") or None
         self.result_file = env.get("SLESS_RESULT_FILE") or None
         self.result_max = _number(env, "SLESS_RESULT_MAX", None)
+        self.result_copy = _number(env, "SLESS_RESULT_COPY", 0)
         self.request_id = env.get("SLESS_REQUEST_ID") or None
 
 
