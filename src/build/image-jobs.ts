@@ -1,5 +1,16 @@
 import type { WorkloadRef } from "../apis/index.ts";
+import type { Runtime } from "../runtimes/index.ts";
 import type { LayerEntry } from "./layer/index.ts";
+
+/** What a Dockerfile of sless does, for whoever runs its commands without a container. */
+export interface ImageRecipe {
+  /** `deps`: installs from the dependency files alone; `source`: where the source stands; `program`: compiles the source. */
+  readonly kind: "deps" | "source" | "program";
+  readonly runtime: Runtime;
+  readonly entrypoint: string;
+  /** What the result stands on, `host/repository@sha256:<hex>`: of a program what it runs on. */
+  readonly base: string;
+}
 
 /** An image that commands make: dependencies, or a program. Equal keys are equal images. */
 export interface ImageJobRequest {
@@ -11,6 +22,8 @@ export interface ImageJobRequest {
   readonly target: { readonly repository: string; readonly tag: string };
   /** Every `FROM` is by digest where sless could resolve it. */
   readonly dockerfile: string;
+  /** The same without a container; a request that has none is for containers alone. */
+  readonly recipe?: ImageRecipe;
   /** Files of the context beside the Dockerfile, by their paths in it (`src/handler.py`); read when none is stored yet. */
   readonly files: () => AsyncIterable<LayerEntry>;
   /**

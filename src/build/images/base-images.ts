@@ -10,8 +10,8 @@ import type { Runtime } from "../../runtimes/index.ts";
 import { BuildFault } from "../build-fault.ts";
 import { type BaseImage, type Descriptor, type ImageIndex, isIndex, parseJson } from "../layer/index.ts";
 import type { BaseDigests, PinnedImage } from "../plan/index.ts";
+import { toImageFault } from "../registry-faults.ts";
 import { copyImage } from "./copy-image.ts";
-import { toImageFault } from "./registry-faults.ts";
 
 /** Images that functions of a runtime stand on, in the registry of functions. */
 export interface RuntimeBases {

@@ -5,9 +5,9 @@ import { type RegistryClient, RegistryError } from "../../registry/index.ts";
 import { BuildFault } from "../build-fault.ts";
 import { SHUTTING_DOWN } from "../builds-in-flight.ts";
 import type { ImageJobRequest, ImageJobState, ImageJobs } from "../image-jobs.ts";
+import { toImageFault } from "../registry-faults.ts";
 import { retryDelayMs } from "../retry-delay.ts";
 import { openSharedRuns, type RunContext, type RunUser } from "../shared-runs.ts";
-import { toImageFault } from "./registry-faults.ts";
 
 /** An image that commands make, and how to speak of it. */
 export interface JobImageWanted extends Omit<ImageJobRequest, "retryBefore"> {
@@ -122,8 +122,8 @@ async function untilEnd(
   { jobs, log, signal, step }: Following,
   { changes, clock }: JobDeps,
 ): Promise<Ended> {
-  const { key, workload, target, dockerfile, files } = wanted;
-  const request = { key, workload, target, dockerfile, files };
+  const { key, workload, target, dockerfile, files, recipe } = wanted;
+  const request = { key, workload, target, dockerfile, files, ...(recipe ? { recipe } : {}) };
   let again = retryBefore && { retryBefore };
   const output = new AbortController();
   let copied: Promise<void> | undefined;

@@ -8,6 +8,7 @@ import { BuildFault } from "../build-fault.ts";
 import type { BuildRequest } from "../builder.ts";
 import type { CommandSlots } from "../command-slots.ts";
 import { checkHandlerFile } from "../handler-file.ts";
+import type { ImageRecipe } from "../image-jobs.ts";
 import {
   appendImage,
   type BaseImage,
@@ -17,13 +18,13 @@ import {
   makeLayer,
 } from "../layer/index.ts";
 import { type DependencyFile, IMAGE_PATHS, type ImagePlan, planImage } from "../plan/index.ts";
+import { isGone } from "../registry-faults.ts";
 import { pinned, type RuntimeBases } from "./base-images.ts";
 import { copyImage } from "./copy-image.ts";
 import { imageSettings } from "./image-settings.ts";
 import { contextFiles } from "./job-context.ts";
 import type { JobImages } from "./job-images.ts";
 import type { MadeImages } from "./made-images.ts";
-import { isGone } from "./registry-faults.ts";
 import { inLayer, type ServerLayers } from "./server-layers.ts";
 import { entriesBelow, readSource, type SourceFiles } from "./source-files.ts";
 
@@ -143,6 +144,7 @@ async function baseOf(
       // All of the key: the repository is shared, and nobody shall be able to make a key that begins like another's.
       target: { repository, tag: job.key },
       dockerfile: job.dockerfile,
+      recipe: recipeOf(wanted, plan),
       files: () => contextFiles(request, job.context, dependencies, deps),
       reason,
       fault: (cause, tail) =>
@@ -157,6 +159,14 @@ async function baseOf(
     kind === "deps" ? `dependencies ${job.key.slice(0, 12)} are installed` : `built ${job.key.slice(0, 12)}`,
   );
   return { client: deps.registry, host: deps.registry.host, repository, digest };
+}
+
+function recipeOf({ request, bases }: ImageWanted, plan: Exclude<ImagePlan, { kind: "append" }>): ImageRecipe {
+  const { runtime, entrypoint } = request;
+  if (plan.kind === "deps") return { kind: "deps", runtime, entrypoint, base: pinned(bases.base) };
+  return plan.appendsSource
+    ? { kind: "program", runtime, entrypoint, base: pinned(bases.run) }
+    : { kind: "source", runtime, entrypoint, base: pinned(bases.base) };
 }
 
 async function append(wanted: ImageWanted, plan: ImagePlan, base: BaseImage, deps: MakeDeps): Promise<string> {

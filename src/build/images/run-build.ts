@@ -1,9 +1,9 @@
 import { imageName } from "../../apis/index.ts";
 import type { Build } from "../builds-in-flight.ts";
 import { failureId } from "../handler-file.ts";
+import { toImageFault } from "../registry-faults.ts";
 import { type EnsureDeps, type FlightWanted, imageRefOf, originTagOf, tagOf } from "./ensure-image.ts";
 import { makeImage } from "./make-image.ts";
-import { toImageFault } from "./registry-faults.ts";
 
 /** Makes the image of one workload, and notes how that ended. An aborted build ended in no way. */
 export async function runBuild(

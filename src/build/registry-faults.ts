@@ -1,5 +1,5 @@
-import { isRegistryError } from "../../registry/index.ts";
-import { BuildFault, toBuildFault } from "../build-fault.ts";
+import { isRegistryError } from "../registry/index.ts";
+import { BuildFault, toBuildFault } from "./build-fault.ts";
 
 const GONE = ["BLOB_UNKNOWN", "MANIFEST_BLOB_UNKNOWN", "MANIFEST_UNKNOWN", "BLOB_UPLOAD_UNKNOWN"];
 
