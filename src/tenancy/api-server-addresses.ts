@@ -10,6 +10,13 @@ import {
 /** https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/ */
 export interface EndpointSlice extends ApiObject {
   readonly endpoints?: readonly { readonly addresses?: readonly string[] }[] | null;
+  readonly ports?: readonly { readonly port?: number | null }[] | null;
+}
+
+export interface ApiServerAddress {
+  readonly address: string;
+  /** Where it listens, in ascending order; none where the address is the API server's alone, as that of a Service is. */
+  readonly ports: readonly number[];
 }
 
 interface ServiceObject extends ApiObject {
@@ -23,21 +30,26 @@ export const API_SERVER_SLICES = {
 } as const;
 
 /** Addresses of the API server as pods see it: of its Service and of the servers behind it. Sorted. @throws ApiError */
-export async function readApiServerAddresses(client: KubernetesClient): Promise<string[]> {
+export async function readApiServerAddresses(client: KubernetesClient): Promise<ApiServerAddress[]> {
   const [service, slices] = await Promise.all([
     readService(client),
     listObjects<EndpointSlice>(client, API_RESOURCES.EndpointSlice, API_SERVER_SLICES),
   ]);
-  const clusterIPs = (service?.spec?.clusterIPs ?? []).filter((address) => address !== "None");
-  return sortedUnique([...clusterIPs, ...addressesOf(slices.items)]);
+  const ports = portsOf(slices.items);
+  for (const address of service?.spec?.clusterIPs ?? []) if (address !== "None") ports.set(address, new Set());
+  return [...ports.keys()]
+    .sort()
+    .map((address) => ({ address, ports: [...ports.get(address)!].sort((a, b) => a - b) }));
 }
 
-export function addressesOf(slices: Iterable<EndpointSlice>): string[] {
-  return [...slices].flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses ?? []));
-}
-
-function sortedUnique(texts: readonly string[]): string[] {
-  return [...new Set(texts)].sort();
+function portsOf(slices: readonly EndpointSlice[]): Map<string, Set<number>> {
+  const found = new Map<string, Set<number>>();
+  for (const { endpoints, ports } of slices) {
+    const numbers = (ports ?? []).flatMap(({ port }) => port ?? []);
+    for (const address of (endpoints ?? []).flatMap(({ addresses }) => addresses ?? []))
+      found.set(address, new Set([...(found.get(address) ?? []), ...numbers]));
+  }
+  return found;
 }
 
 async function readService(client: KubernetesClient): Promise<ServiceObject | undefined> {

@@ -1,7 +1,7 @@
 import { TENANT_LABEL } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { ApiObject, KubernetesClient } from "../kubernetes/index.ts";
-import { readApiServerAddresses } from "./api-server-addresses.ts";
+import { type ApiServerAddress, readApiServerAddresses } from "./api-server-addresses.ts";
 import { toSlessError } from "./cluster-error.ts";
 import { isAsWanted } from "./is-as-wanted.ts";
 import type { TenancySettings, TenantSubject } from "./tenancy-settings.ts";
@@ -48,8 +48,8 @@ export interface Tenancy {
 export interface TenancyOptions {
   readonly client: KubernetesClient;
   readonly settings: TenancySettings;
-  /** Addresses of the API server, from a watch; default: asked for with each call. */
-  readonly apiServer?: () => Promise<readonly string[]> | readonly string[];
+  /** From a watch; default: asked for with each call. */
+  readonly apiServer?: () => Promise<readonly ApiServerAddress[]> | readonly ApiServerAddress[];
 }
 
 export function createTenancy({ client, settings, apiServer }: TenancyOptions): Tenancy {

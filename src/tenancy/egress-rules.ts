@@ -1,3 +1,4 @@
+import type { ApiServerAddress } from "./api-server-addresses.ts";
 import { contains, type Network, networkText, outermost, parseNetwork } from "./network.ts";
 
 /** An ipBlock of a NetworkPolicy. */
@@ -6,13 +7,19 @@ export interface IpBlock {
   readonly except?: readonly string[];
 }
 
+/** A rule under `egress` of a NetworkPolicy. */
+export interface EgressRule {
+  readonly to: readonly { readonly ipBlock: IpBlock }[];
+  readonly ports?: readonly { readonly protocol: "TCP" | "UDP"; readonly port: number; readonly endPort: number }[];
+}
+
 export interface EgressSettings {
   /** Networks that functions may not reach, besides those that are never public. */
   readonly denied: readonly string[];
   /** Networks within the private ranges that functions may reach. */
   readonly allowed: readonly string[];
-  /** Addresses of the API server: never reached, whatever is allowed. */
-  readonly apiServer: readonly string[];
+  /** Never reached where it listens, whatever is allowed. */
+  readonly apiServer: readonly ApiServerAddress[];
 }
 
 /** Behind this prefix a NAT64 reaches the whole of IPv4 (RFC 6052). */
@@ -34,19 +41,46 @@ const NOT_PUBLIC = [
 ];
 /** Here a cloud tells its secrets to whoever asks: nothing allows it. */
 const METADATA = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128"];
+const LAST_PORT = 65_535;
 
 /**
  * Where functions may go: the internet, without what is not public, and the networks that the settings allow. Pure.
  *
  * A network that is allowed and denied by the settings is denied; link-local addresses (the metadata of clouds) and the
- * API server always are.
+ * API server always are. On a node that serves the API and something else, a registry for one, that address may be
+ * allowed by itself: then all of it is reached but the ports of the API server.
  */
-export function egressBlocks({ denied, allowed, apiServer }: EgressSettings): IpBlock[] {
-  const never = withNat64(parsed([...METADATA, ...apiServer, ...denied]));
+export function egressRules(settings: EgressSettings): EgressRule[] {
+  const to = egressBlocks(settings).map((ipBlock) => ({ ipBlock }));
+  return [{ to }, ...besideApiServer(settings)];
+}
+
+function egressBlocks({ denied, allowed, apiServer }: EgressSettings): IpBlock[] {
+  const servers = apiServer.map(({ address }) => address);
+  const never = withNat64(parsed([...METADATA, ...servers, ...denied]));
   const notPublic = withNat64(parsed(NOT_PUBLIC));
   const internet = parsed(INTERNET).map((all) => block(all, [...notPublic, ...never]));
   const more = outermost(parsed(allowed)).map((network) => block(network, never));
   return [...internet, ...more].filter((each) => each !== undefined);
+}
+
+function besideApiServer({ denied, allowed, apiServer }: EgressSettings): EgressRule[] {
+  const never = parsed([...METADATA, ...denied]);
+  const named = new Set(parsed(allowed).map(networkText));
+  return apiServer.flatMap(({ address, ports }) => {
+    const network = parseNetwork(address);
+    if (!network || ports.length === 0 || !named.has(networkText(network))) return [];
+    if (never.some((other) => contains(other, network))) return [];
+    return [{ to: [{ ipBlock: { cidr: networkText(network) } }], ports: portsBeside(ports) }];
+  });
+}
+
+/** @param taken of TCP, in ascending order */
+function portsBeside(taken: readonly number[]): NonNullable<EgressRule["ports"]> {
+  const starts = [1, ...taken.map((port) => port + 1)];
+  const ends = [...taken.map((port) => port - 1), LAST_PORT];
+  const free = starts.map((port, index) => ({ protocol: "TCP" as const, port, endPort: ends[index]! }));
+  return [...free.filter(({ port, endPort }) => port <= endPort), { protocol: "UDP", port: 1, endPort: LAST_PORT }];
 }
 
 function parsed(networks: readonly string[]): Network[] {

@@ -1,8 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import { TENANT_LABEL } from "../apis/index.ts";
 import { type ControllerLog, type Next, startController, type TimerClock } from "../controller/index.ts";
 import { messageOf } from "../errors/index.ts";
 import { API_RESOURCES, type ApiObject, type KubernetesClient, watchResource } from "../kubernetes/index.ts";
-import { API_SERVER_SLICES, type EndpointSlice, readApiServerAddresses } from "./api-server-addresses.ts";
+import {
+  API_SERVER_SLICES,
+  type ApiServerAddress,
+  type EndpointSlice,
+  readApiServerAddresses,
+} from "./api-server-addresses.ts";
 import { createTenancy, type Tenancy } from "./create-tenancy.ts";
 import { isAsWanted } from "./is-as-wanted.ts";
 import type { TenancySettings } from "./tenancy-settings.ts";
@@ -42,15 +48,14 @@ interface State {
   readonly settings: TenancySettings;
   readonly watches: TenantWatches;
   readonly tenancy: Tenancy;
-  /** Addresses of the API server. */
-  readonly apiServer: () => readonly string[];
+  readonly apiServer: () => readonly ApiServerAddress[];
   /** What was last found to be as wanted, by tenant. */
   readonly settled: Map<string, Settled>;
 }
 
 interface Settled {
   readonly lives: readonly (ApiObject | undefined)[];
-  readonly apiServer: readonly string[];
+  readonly apiServer: readonly ApiServerAddress[];
 }
 
 /**
@@ -152,7 +157,7 @@ async function correctObjectsQuota(tenant: string, { client, settings, watches }
 
 interface ApiServerAddresses {
   /** As they are known last. */
-  addresses(): readonly string[];
+  addresses(): readonly ApiServerAddress[];
   /** Hears that they are others. Returns the way to unlisten. */
   onChange(listener: () => void): () => void;
 }
@@ -171,7 +176,7 @@ async function followApiServer(
   const listeners = new Set<() => void>();
   const readAgain = async () => {
     const addresses = await readApiServerAddresses(client);
-    if (addresses.join() === known.join()) return;
+    if (isDeepStrictEqual(addresses, known)) return;
     known = addresses;
     for (const changed of listeners) changed();
   };

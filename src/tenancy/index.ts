@@ -1,7 +1,7 @@
-export { readApiServerAddresses } from "./api-server-addresses.ts";
+export { type ApiServerAddress, readApiServerAddresses } from "./api-server-addresses.ts";
 export { toSlessError } from "./cluster-error.ts";
 export { createTenancy, type Tenancy, type TenancyOptions } from "./create-tenancy.ts";
-export { type EgressSettings, egressBlocks, type IpBlock } from "./egress-rules.ts";
+export { type EgressRule, type EgressSettings, egressRules, type IpBlock } from "./egress-rules.ts";
 export {
   type FollowedTenants,
   type FollowTenantsOptions,

@@ -1,6 +1,7 @@
 import { deployNamespaceOf, TENANT_LABEL } from "../apis/index.ts";
 import { API_RESOURCES, type ApiObject, type ApiResource, apiVersionOf } from "../kubernetes/index.ts";
-import { egressBlocks } from "./egress-rules.ts";
+import type { ApiServerAddress } from "./api-server-addresses.ts";
+import { egressRules } from "./egress-rules.ts";
 import type { TenancySettings, TenantSubject } from "./tenancy-settings.ts";
 
 /** What an object of ours should be; everything that it names is ours to correct. */
@@ -40,9 +41,13 @@ export function userNamespace(namespace: string, subject: TenantSubject | undefi
 /**
  * What must stand in a deploy namespace before anything runs there. Pure.
  *
- * @param apiServer its addresses, which functions do not reach
+ * @param apiServer which functions do not reach
  */
-export function policiesOf(namespace: string, settings: TenancySettings, apiServer: readonly string[]): Wanted[] {
+export function policiesOf(
+  namespace: string,
+  settings: TenancySettings,
+  apiServer: readonly ApiServerAddress[],
+): Wanted[] {
   const metadata = { name: OBJECT_NAME, namespace: deployNamespaceOf(namespace), labels: tenantLabels(namespace) };
   const { quota, limits } = settings;
   return [
@@ -86,12 +91,11 @@ function tenantLabels(namespace: string): Record<string, string> {
 }
 
 /** Only the gateway comes in; out go questions to the cluster's DNS, and what the internet is. */
-function networkPolicy(settings: TenancySettings, apiServer: readonly string[]): object {
+function networkPolicy(settings: TenancySettings, apiServer: readonly ApiServerAddress[]): object {
   const { ownNamespace, egressDenied = [], egressAllowed = [] } = settings;
   const namespaced = (name: string) => ({ matchLabels: { "kubernetes.io/metadata.name": name } });
   const gateway = { "app.kubernetes.io/name": "sless", "app.kubernetes.io/component": "gateway" };
   const dns = { namespaceSelector: namespaced("kube-system"), podSelector: { matchLabels: { "k8s-app": "kube-dns" } } };
-  const blocks = egressBlocks({ denied: egressDenied, allowed: egressAllowed, apiServer });
   return {
     podSelector: {},
     policyTypes: ["Ingress", "Egress"],
@@ -109,7 +113,7 @@ function networkPolicy(settings: TenancySettings, apiServer: readonly string[]):
           { port: 53, protocol: "TCP" },
         ],
       },
-      { to: blocks.map((ipBlock) => ({ ipBlock })) },
+      ...egressRules({ denied: egressDenied, allowed: egressAllowed, apiServer }),
     ],
   };
 }

@@ -1,13 +1,19 @@
 import { expect, it } from "vitest";
-import { type EgressSettings, egressBlocks } from "../../src/tenancy/egress-rules.ts";
+import { type EgressSettings, egressRules } from "../../src/tenancy/egress-rules.ts";
 import { contains, parseNetwork } from "../../src/tenancy/network.ts";
 
-function reaches(settings: Partial<EgressSettings>, address: string): boolean {
+/** @param port of TCP */
+function reaches(settings: Partial<EgressSettings>, address: string, port = 443): boolean {
   const inside = (text: string) => contains(parseNetwork(text)!, parseNetwork(address)!);
-  return egressBlocks({ denied: [], allowed: [], apiServer: [], ...settings }).some(
-    ({ cidr, except = [] }) => inside(cidr) && !except.some(inside),
+  return egressRules({ denied: [], allowed: [], apiServer: [], ...settings }).some(
+    ({ to, ports = [{ protocol: "TCP", port: 1, endPort: 65_535 }] }) =>
+      to.some(({ ipBlock: { cidr, except = [] } }) => inside(cidr) && !except.some(inside)) &&
+      ports.some((range) => range.protocol === "TCP" && range.port <= port && port <= range.endPort),
   );
 }
+
+/** Of a Service, which nothing shares. */
+const only = (address: string) => [{ address, ports: [] }];
 
 const cases: [string, Partial<EgressSettings>, string, boolean][] = [
   ["the internet is reached", {}, "93.184.216.34", true],
@@ -33,33 +39,55 @@ const cases: [string, Partial<EgressSettings>, string, boolean][] = [
   ["a denied public network is not", { denied: ["93.184.216.0/24"] }, "93.184.216.34", false],
   ["denied within allowed is not", { allowed: ["10.0.0.0/8"], denied: ["10.9.0.0/16"] }, "10.9.0.1", false],
   ["allowed within denied is not", { allowed: ["10.9.0.0/16"], denied: ["10.0.0.0/8"] }, "10.9.0.1", false],
-  ["an API server with a public address is not", { apiServer: ["93.184.216.34"] }, "93.184.216.34", false],
+  ["an API server with a public address is not", { apiServer: only("93.184.216.34") }, "93.184.216.34", false],
   [
     "an API server within what is allowed is not",
-    { allowed: ["10.0.0.0/8"], apiServer: ["10.96.0.1"] },
+    { allowed: ["10.0.0.0/8"], apiServer: only("10.96.0.1") },
     "10.96.0.1",
     false,
   ],
   [
     "an API server that is allowed by itself is not",
-    { allowed: ["10.96.0.1"], apiServer: ["10.96.0.1"] },
+    { allowed: ["10.96.0.1"], apiServer: only("10.96.0.1") },
     "10.96.0.1",
     false,
   ],
-  ["an API server with IPv6 is not", { apiServer: ["2001:db8::1"] }, "2001:db8::1", false],
+  ["an API server with IPv6 is not", { apiServer: only("2001:db8::1") }, "2001:db8::1", false],
 ];
 
 it.each(cases)("%s", (_name, settings, address, expected) => {
   expect(reaches(settings, address)).toBe(expected);
 });
 
+const NODE = "10.1.0.5";
+const onNode: [string, Partial<EgressSettings>, number, boolean][] = [
+  ["by itself, is reached", { allowed: [NODE] }, 5000, true],
+  ["by itself, is reached next to the API server's port", { allowed: [NODE] }, 6442, true],
+  ["by itself, is not reached on the API server's port", { allowed: [NODE] }, 6443, false],
+  ["by itself, is not reached on the other of two either", { allowed: [NODE] }, 8443, false],
+  ["by itself and with its network, is reached", { allowed: ["10.1.0.0/16", `${NODE}/32`] }, 5000, true],
+  ["by itself and denied, is not reached", { allowed: [NODE], denied: ["10.1.0.0/24"] }, 5000, false],
+  ["within a network, is not reached", { allowed: ["10.1.0.0/16"] }, 5000, false],
+];
+
+it.each(onNode)("a node that serves the API too, and is allowed %s", (_name, settings, port, expected) => {
+  expect(reaches({ apiServer: [{ address: NODE, ports: [6443, 8443] }], ...settings }, NODE, port)).toBe(expected);
+});
+
+it("an API server that listens on the last port leaves those before it", () => {
+  const apiServer = [{ address: NODE, ports: [65_535] }];
+  expect(reaches({ apiServer, allowed: [NODE] }, NODE, 65_534)).toBe(true);
+  expect(reaches({ apiServer, allowed: [NODE] }, NODE, 65_535)).toBe(false);
+});
+
 it("every exception lies strictly within its block, as Kubernetes wants it", () => {
   const settings = {
     denied: ["0.0.0.0/1"],
     allowed: ["10.0.0.0/8", "10.1.0.0/16", "fd00::/8"],
-    apiServer: ["10.96.0.1"],
+    apiServer: only("10.96.0.1"),
   };
-  for (const { cidr, except = [] } of egressBlocks(settings))
+  const blocks = egressRules(settings).flatMap(({ to }) => to.map(({ ipBlock }) => ipBlock));
+  for (const { cidr, except = [] } of blocks)
     for (const inner of except) {
       expect(contains(parseNetwork(cidr)!, parseNetwork(inner)!)).toBe(true);
       expect(inner).not.toBe(cidr);

@@ -4,7 +4,7 @@ import type { KubernetesClient } from "../../src/kubernetes/index.ts";
 import { followTenants, type TenancySettings } from "../../src/tenancy/index.ts";
 import { clusterClient } from "../support/cluster-store.ts";
 import { eventually } from "../support/eventually.ts";
-import { describeOnCluster } from "../support/kubernetes/index.ts";
+import { describeOnOwnControlPlane } from "../support/kubernetes/index.ts";
 import { create, edit, freshName, type Kind, type Live, read, remove } from "./tenancy-world.ts";
 
 const SETTINGS: TenancySettings = { ownNamespace: "sless", quota: { pods: "20" } };
@@ -29,7 +29,8 @@ function untilLive(
   return eventually(`${kind} ${name}`, () => read(client, kind, name, namespace), holds);
 }
 
-describeOnCluster("tenants that are followed", (cluster) => {
+// Of its own: it corrects every tenant that it finds, those of other tests too.
+describeOnOwnControlPlane("tenants that are followed", {}, (cluster) => {
   it("what is edited or deleted is put back at once", async () => {
     const client = clusterClient(cluster());
     const tenants = await following(client);

@@ -12,7 +12,11 @@ const settings = {
   quota: { "requests.cpu": "2000m", "limits.memory": "4Gi" },
   limits: [{ type: "Container", default: { cpu: "0.5" } }],
 };
-const [policy, quota, limits] = policiesOf("demo", settings, ["10.96.0.1"]) as [Wanted, Wanted, Wanted];
+const [policy, quota, limits] = policiesOf("demo", settings, [{ address: "10.96.0.1", ports: [] }]) as [
+  Wanted,
+  Wanted,
+  Wanted,
+];
 
 function changed({ object }: Wanted, change: (live: Live) => void): ApiObject {
   const live = structuredClone(object);

@@ -8,7 +8,14 @@ import {
   isApiError,
   type KubernetesClient,
 } from "../../kubernetes/index.ts";
-import { applyObject, egressBlocks, isAsWanted, readApiServerAddresses, type Wanted } from "../../tenancy/index.ts";
+import {
+  type ApiServerAddress,
+  applyObject,
+  egressRules,
+  isAsWanted,
+  readApiServerAddresses,
+  type Wanted,
+} from "../../tenancy/index.ts";
 import { BUILD_LABELS, MANAGED_BY } from "./build-names.ts";
 import { DOCKER_CONFIG_KEY, type DockerSecret, dockerConfigIn, type NamedSecret, onlyHost } from "./docker-secrets.ts";
 import type { KanikoSettings } from "./kaniko-settings.ts";
@@ -37,10 +44,8 @@ export function buildNamespaceOf({ namespace }: Pick<KanikoSettings, "namespace"
 /**
  * What must stand in it before anything runs there: nothing comes in; out go questions to the cluster's DNS, and what
  * fetches packages, files and images. Neither the API server, nor a cloud's metadata, nor a tenant is reached. Pure.
- *
- * @param apiServer its addresses
  */
-export function buildPoliciesOf(settings: KanikoSettings, apiServer: readonly string[]): Wanted[] {
+export function buildPoliciesOf(settings: KanikoSettings, apiServer: readonly ApiServerAddress[]): Wanted[] {
   const metadata = { name: NAME, namespace: settings.namespace, labels: LABELS };
   const { quota } = settings;
   return [
@@ -49,10 +54,9 @@ export function buildPoliciesOf(settings: KanikoSettings, apiServer: readonly st
   ];
 }
 
-function networkPolicy(settings: KanikoSettings, apiServer: readonly string[]): object {
+function networkPolicy(settings: KanikoSettings, apiServer: readonly ApiServerAddress[]): object {
   const { registry, egressAllowed, egressDenied, egressNamespaces } = settings;
   const registries = [registry.host, registry.mirror ?? ""].map(addressIn).filter((address) => address !== undefined);
-  const blocks = egressBlocks({ denied: egressDenied, allowed: [...egressAllowed, ...registries], apiServer });
   const namespaced = (name: string) => ({
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
   });
@@ -68,7 +72,8 @@ function networkPolicy(settings: KanikoSettings, apiServer: readonly string[]): 
           { port: 53, protocol: "TCP" },
         ],
       },
-      { to: [...blocks.map((ipBlock) => ({ ipBlock })), ...egressNamespaces.map(namespaced)] },
+      ...egressRules({ denied: egressDenied, allowed: [...egressAllowed, ...registries], apiServer }),
+      ...(egressNamespaces.length > 0 ? [{ to: egressNamespaces.map(namespaced) }] : []),
     ],
   };
 }

@@ -14,12 +14,20 @@ interface Policy {
     readonly podSelector: object;
     readonly policyTypes: readonly string[];
     readonly ingress?: readonly object[];
-    readonly egress: readonly { readonly to: readonly { readonly ipBlock?: { cidr: string; except?: string[] } }[] }[];
+    readonly egress: readonly {
+      readonly to: readonly { readonly ipBlock?: { cidr: string; except?: string[] } }[];
+      readonly ports?: readonly object[];
+    }[];
   };
 }
 
-function policyOf(settings: Partial<KanikoSettings> = {}, apiServer: readonly string[] = ["10.96.0.1", "203.0.113.7"]) {
-  return buildPoliciesOf({ ...SETTINGS, ...settings }, apiServer)[0]!.object as unknown as Policy;
+const API_SERVER = [
+  { address: "10.96.0.1", ports: [] },
+  { address: "203.0.113.7", ports: [6443] },
+];
+
+function policyOf(settings: Partial<KanikoSettings> = {}) {
+  return buildPoliciesOf({ ...SETTINGS, ...settings }, API_SERVER)[0]!.object as unknown as Policy;
 }
 
 const blocksOf = ({ spec }: Policy) => spec.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
@@ -42,6 +50,18 @@ it("a registry and a mirror that are named by their addresses are reached by the
   const registry = { host: "10.1.2.3:5000", mirror: "[fd00::5]:5000" };
   const cidrs = blocksOf(policyOf({ registry })).map(({ cidr }) => cidr);
   expect(cidrs).toEqual(expect.arrayContaining(["10.1.2.3/32", "fd00::5/128"]));
+});
+
+it("of a registry on a node that serves the API all is reached but the API", () => {
+  const { spec } = policyOf({ registry: { host: "203.0.113.7:5000" } });
+  const at = spec.egress.filter(({ to }) => to.some(({ ipBlock }) => ipBlock?.cidr === "203.0.113.7/32"));
+  expect(at.map(({ ports }) => ports)).toEqual([
+    [
+      { protocol: "TCP", port: 1, endPort: 6442 },
+      { protocol: "TCP", port: 6444, endPort: 65_535 },
+      { protocol: "UDP", port: 1, endPort: 65_535 },
+    ],
+  ]);
 });
 
 it("no setting lets a build reach the API server or metadata", () => {
