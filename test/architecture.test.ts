@@ -55,7 +55,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "kubernetes-events": ["apis", "errors", "report", "controller", "kubernetes"],
   tenancy: ["apis", "errors", "controller", "kubernetes"],
   auth: ["apis", "errors", "controller/clock", "kubernetes"],
-  server: [...PORTS, "auth", "garbage", "gateway", "plan", "source", "sync", "writes"],
+  hooks: ["apis", "errors", "controller", "resources"],
+  server: [...PORTS, "auth", "garbage", "gateway", "hooks", "plan", "source", "sync", "writes"],
   cli: [
     "apis",
     "errors",

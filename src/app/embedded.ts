@@ -23,6 +23,7 @@ import { type EmbeddedPorts, HOST, openEmbeddedPorts } from "./embedded-ports.ts
 import { type LocalRepository, localRepository } from "./local-repository.ts";
 import { createLogger } from "./logger.ts";
 import { namespaceFiles } from "./namespace-files.ts";
+import { openHooks } from "./open-hooks.ts";
 import { openRemotes, type Remotes } from "./remotes.ts";
 import { createRunWatch, type RunWatch, settled } from "./settled.ts";
 
@@ -136,6 +137,7 @@ async function openServer(parts: Parts, sync: () => SyncController | undefined):
     ...parts,
     ...ports,
     namespaces,
+    hooks: openHooks({ ...ports, readSecret: ports.secrets.read, sync, clock: systemClock, log, metrics }, closers),
     placeOf: (ref) => sync()?.placeOf(ref),
     repositoryUrlFault: remotes.urlFault,
     collectGarbage: parts.garbage.collect,

@@ -81,6 +81,19 @@ export const ERRORS = {
     remedy:
       "Send `Authorization: Bearer <token>`; the CLI takes it from SLESS_API_TOKEN, and `kubectl create token` makes one for a service account.",
   },
+  hook_refused: {
+    status: 401,
+    consequence: "stalled",
+    happened: "No webhook takes this delivery: there is none at this address, or its secret is another one.",
+    remedy:
+      "Check the address, that the repository names a `webhookSecretRef`, and that the key `token` of that Secret is what the forge signs with; the log of sless says which.",
+  },
+  hooks_busy: {
+    status: 503,
+    consequence: "retry",
+    happened: "Too many deliveries of webhooks are under way.",
+    remedy: "Send it again in a moment; what was pushed is found with the next look, too.",
+  },
   access_denied: {
     status: 403,
     consequence: "stalled",

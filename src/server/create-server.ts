@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from "node:net";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { messageOf, SlessError } from "../errors/index.ts";
-import { errorAnswer } from "./error-answer.ts";
+import { type ErrorBody, errorAnswer } from "./error-answer.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { refuseNoNames } from "./path-names.ts";
 import { type RouteParams, routeAccess, ruleOf } from "./route-access.ts";
@@ -9,6 +9,7 @@ import { functionListRoutes } from "./routes/function-list.ts";
 import { garbageRoutes } from "./routes/garbage.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { historyRoutes } from "./routes/history.ts";
+import { hookRoutes } from "./routes/hooks.ts";
 import { invokeRoutes } from "./routes/invoke.ts";
 import { logRoutes } from "./routes/logs.ts";
 import { namespaceRoutes } from "./routes/namespaces.ts";
@@ -42,6 +43,7 @@ const ROUTES = [
   historyRoutes,
   namespaceRoutes,
   secretRoutes,
+  hookRoutes,
   functionListRoutes,
   garbageRoutes,
 ];
@@ -156,11 +158,16 @@ function answerError(
   const { status, body, unexpected } = errorAnswer(error, request.id);
   if (unexpected)
     log.error({ requestId: request.id, method: request.method, url: request.url, err: error }, "request failed");
-  if (status === 401) void reply.header("www-authenticate", 'Bearer realm="sless"');
+  if (status === 401) void reply.header("www-authenticate", `${challengeOf(body.code)} realm="sless"`);
   return reply
     .code(status)
     .type("application/json; charset=utf-8")
     .send(`${JSON.stringify(body)}\n`);
+}
+
+/** What would be let in: no token opens a webhook. */
+function challengeOf(code: ErrorBody["code"]): string {
+  return code === "hook_refused" ? "Webhook-Signature" : "Bearer";
 }
 
 async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }) {

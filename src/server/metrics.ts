@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { FinishedCall } from "../gateway/index.ts";
+import type { DeliveryOutcome } from "../hooks/index.ts";
 import type { Reporter } from "../report/index.ts";
 
 /** Functions beyond this many are counted together as `other`, so that no tenant can fill the memory with series. */
@@ -15,6 +16,8 @@ export interface Metrics {
   readonly contentType: string;
   /** For the gateway's `onCall`. */
   onCall(call: FinishedCall): void;
+  /** For `onDelivery` of the webhooks. */
+  onDelivery(outcome: DeliveryOutcome): void;
   /** Counts the steps of syncs, builds and rollouts as they are reported. */
   readonly report: Reporter;
   /** Reads a number whenever the metrics are asked for. `name` begins with `sless_`. */
@@ -52,6 +55,12 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     buckets: STEP_SECONDS,
     registers,
   });
+  const deliveries = new Counter({
+    name: "sless_webhook_deliveries_total",
+    help: "Deliveries of webhooks by outcome: requested (a sync), ping, other_ref, suspended, refused, busy, failed",
+    labelNames: ["outcome"] as const,
+    registers,
+  });
   const queues = new Map<string, () => number>();
   new Gauge({
     name: "sless_queue_depth",
@@ -71,6 +80,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       calls.inc({ ...labels, status: String(status) });
       callSeconds.observe(labels, durationMs / 1_000);
     },
+    onDelivery: (outcome) => deliveries.inc({ outcome }),
     report(event) {
       if (event.step === "notice") return;
       const reused = event.step === "built" && event.reused ? "true" : "false";

@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { SlessError } from "../errors/index.ts";
 
 export interface BodyLimits {
+  /** What it is, for who sent too much; default "The archive". */
+  readonly what?: string;
   readonly maxBytes: number;
   /** The body is given up when nothing comes for so long. */
   readonly idleMs: number;
@@ -36,7 +38,7 @@ export async function* requestBody(request: IncomingMessage, limits: BodyLimits)
 }
 
 /** The chunks of a request, one at a time; it is paused while nobody asks. */
-function listen(request: IncomingMessage, { maxBytes }: BodyLimits) {
+function listen(request: IncomingMessage, { maxBytes, what = "The archive" }: BodyLimits) {
   const chunks: Buffer[] = [];
   let size = 0;
   let end: { readonly error?: SlessError } | undefined;
@@ -47,7 +49,7 @@ function listen(request: IncomingMessage, { maxBytes }: BodyLimits) {
   };
   const take = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxBytes) finish(new SlessError("too_large", { what: "The archive", limit: `${maxBytes} bytes` }));
+    if (size > maxBytes) finish(new SlessError("too_large", { what, limit: `${maxBytes} bytes` }));
     chunks.push(chunk);
     request.pause();
     wake();

@@ -5,8 +5,11 @@ import { PLURALS, type Plural } from "./items.ts";
 /** Parameters of a route's path. */
 export type RouteParams = Readonly<Record<string, string | undefined>>;
 
-/** What a route does; `open`: anybody may, it tells nothing of any namespace. */
-type Rule = "open" | ((params: RouteParams) => readonly Access[]);
+/**
+ * What a route does; `open`: anybody may, it tells nothing of any namespace; `signed`: whoever signs with a secret that
+ * the route itself checks.
+ */
+type Rule = "open" | "signed" | ((params: RouteParams) => readonly Access[]);
 
 type Rules = Readonly<Record<string, Rule>>;
 
@@ -20,6 +23,7 @@ export const ROUTE_RULES: Rules = {
   "GET /funcs": "open",
   "GET /healthz": "open",
   "GET /readyz": "open",
+  "POST /hooks/:namespace/:name": "signed",
   // They name functions of every namespace.
   "GET /metrics": () => [{ verb: "get", path: "/metrics" }],
   "GET /v1/whoami": anybodyKnown,
@@ -107,14 +111,14 @@ function access(group: string, resource: string, { verb, namespace, name, subres
 }
 
 /**
- * What a request is about to do; undefined: anybody may. HEAD is a GET without its answer's body.
+ * What a request is about to do; undefined: nobody is asked for. HEAD is a GET without its answer's body.
  *
  * @param route path of the route with its parameters, `/v1/namespaces/:namespace/functions`
  * @throws Error for a route without a rule
  */
 export function routeAccess(method: string, route: string, params: RouteParams): readonly Access[] | undefined {
   const rule = ruleOf(method, route);
-  return rule === "open" ? undefined : rule(params);
+  return typeof rule === "string" ? undefined : rule(params);
 }
 
 /** @throws Error for a route without a rule */

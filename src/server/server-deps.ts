@@ -6,6 +6,7 @@ import type { Builder } from "../build/index.ts";
 import type { Clock } from "../controller/index.ts";
 import type { GarbageReport } from "../garbage/index.ts";
 import type { Gateway } from "../gateway/index.ts";
+import type { Hooks } from "../hooks/index.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
@@ -43,13 +44,15 @@ export interface ServerDeps {
   /** Hears of stored sources. */
   readonly report: Reporter;
   /** Where the manifest of an object stands that a repository owns, as far as it was read. */
-  readonly placeOf: (object: ObjectRef) => ManifestPlace | undefined;
+  readonly placeOf: (object: ObjectRef) => ManifestPlace | undefined | Promise<ManifestPlace | undefined>;
   /** Why an address cannot be that of a repository which a client makes, in words; undefined when it can. */
   readonly repositoryUrlFault: (url: string) => string | undefined;
   /** The Repository that the command line of this process describes; it can be neither deleted nor pointed elsewhere. */
   readonly startedWith?: ObjectKey;
   readonly whoami: (request: Pick<ApiRequest, "headers">) => Identity | Promise<Identity>;
   readonly gateway: Gateway;
+  /** Takes webhooks of forges; closed by whoever made it, after the server. */
+  readonly hooks: Pick<Hooks, "receive">;
   readonly platform: Pick<Platform, "logs">;
   readonly builder: Pick<Builder, "logs" | "has">;
   /** Approves the deletion of exactly these objects, which the repository holds now. */
@@ -57,7 +60,7 @@ export interface ServerDeps {
     repository: ObjectOf<"Repository">,
     deletions: readonly HeldDeletion[],
   ) => Promise<unknown>;
-  /** Looks for garbage and, but in a dry run, removes it; undefined: another process does that. */
+  /** Looks for garbage and, but in a dry run, removes it; undefined: nothing is collected. */
   readonly collectGarbage?: (options: { readonly dryRun: boolean }) => Promise<GarbageReport>;
   readonly metrics: Metrics;
   /** By name. A check that throws counts as failed with its message. */

@@ -2,6 +2,7 @@ export { approveDeletions, type HeldDeletion, heldDeletions } from "./approve-de
 export type { SyncInformers } from "./cached-reads.ts";
 export { type LiveObjects, type LiveReads, storeReads } from "./live-reads.ts";
 export { reconcileRepository } from "./reconcile-repository.ts";
+export { requestSync } from "./request-sync.ts";
 export { createSyncController, type SyncController, type SyncControllerDeps } from "./sync-controller.ts";
 export type { SyncDeps } from "./sync-deps.ts";
 export { createSyncMemory, type ManifestPlace, type SyncMemory } from "./sync-memory.ts";

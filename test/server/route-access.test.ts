@@ -11,6 +11,7 @@ const rules = Object.entries(ROUTE_RULES).map(([key, rule]) => {
     method,
     route,
     isOpen: rule === "open",
+    isSigned: rule === "signed",
     path: route.replace(":namespace", "team-b").replace(":name", "hello"),
   };
 });
@@ -30,15 +31,15 @@ async function closedServer() {
 it("every rule is one of a route that is there, and asks before anything else happens", async () => {
   const { url } = await closedServer();
   const answers = await Promise.all(
-    rules.map(async ({ method, path, isOpen }) => {
+    rules.map(async ({ method, path, isOpen, isSigned }) => {
       const { status, headers } = await fetch(`${url}${path}`, { method });
-      return { method, path, isOpen, status, challenge: headers.get("www-authenticate") };
+      return { method, path, isOpen, isSigned, status, challenge: headers.get("www-authenticate") };
     }),
   );
   for (const answer of answers) {
     const expected = answer.isOpen
       ? { status: 200, challenge: null }
-      : { status: 401, challenge: 'Bearer realm="sless"' };
+      : { status: 401, challenge: `${answer.isSigned ? "Webhook-Signature" : "Bearer"} realm="sless"` };
     expect(answer).toMatchObject(expected);
   }
 });
@@ -50,10 +51,11 @@ it("what tells nothing of any namespace is open, and nothing else", () => {
     "GET /healthz",
     "GET /readyz",
   ]);
+  expect(rules.filter(({ isSigned }) => isSigned).map(({ route }) => route)).toEqual(["/hooks/:namespace/:name"]);
 });
 
 it("every rule below a namespace asks for rights in that namespace alone", () => {
-  for (const { method, route } of rules.filter(({ route }) => route.includes(":namespace"))) {
+  for (const { method, route } of rules.filter(({ route, isSigned }) => !isSigned && route.includes(":namespace"))) {
     const access = routeAccess(method, route, { namespace: "team-b", name: "hello" }) ?? [];
     expect(access.length).toBeGreaterThan(0);
     for (const each of access)

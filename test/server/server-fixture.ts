@@ -5,6 +5,7 @@ import { API_VERSION, KIND_NAMES, keyOf, type ObjectIntent, type ObjectOf } from
 import { secretFiles } from "../../src/app/secret-files.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import { createEndpointTable, createGateway, type GatewayDeps } from "../../src/gateway/index.ts";
+import { createHooks } from "../../src/hooks/index.ts";
 import {
   createMetrics,
   createServer,
@@ -29,6 +30,8 @@ export interface ServerFixture {
   readonly store: Store;
   readonly objects: ObjectStore;
   readonly platform: FakePlatform;
+  /** Repositories of which webhooks said that they may have something new. */
+  readonly hinted: readonly string[];
   readonly server: ReturnType<typeof createServer>;
   /** Functions and services that the gateway knows, by `<namespace>/<name>`; they are reachable without a trigger. */
   readonly reachable: Map<string, ObjectOf<"Service">>;
@@ -49,6 +52,8 @@ export async function serverFixture(
   const reachable = new Map<string, ObjectOf<"Service">>();
   const log = pino({ level: "silent" });
   const metrics = createMetrics();
+  const secrets = secretFiles(join(await temporaryFolder(), "secrets"));
+  const hinted: string[] = [];
   const endpoints = createEndpointTable({
     functions: { get: () => undefined },
     services: { get: (key) => reachable.get(keyOf(key)) },
@@ -68,13 +73,21 @@ export async function serverFixture(
     uploads: await openUploadFolder(join(await temporaryFolder(), "uploads")),
     runtimes,
     namespaces: memoryNamespaces(["default"]),
-    secrets: secretFiles(join(await temporaryFolder(), "secrets")),
+    secrets,
     events: { list: () => [] },
     report: () => undefined,
     placeOf: () => undefined,
     repositoryUrlFault: (url) => (url.startsWith("https://") ? undefined : "only https:// is followed here"),
     whoami: () => ({ subject: "local", namespace: "default", authentication: "none" }),
     gateway,
+    hooks: createHooks({
+      store,
+      readSecret: secrets.read,
+      hint: ({ metadata: { namespace, name } }) => void hinted.push(`${namespace}/${name}`),
+      clock: systemClock,
+      log,
+      onDelivery: metrics.onDelivery,
+    }),
     platform,
     builder: {
       has: async () => true,
@@ -99,6 +112,7 @@ export async function serverFixture(
     objects,
     platform,
     server,
+    hinted,
     reachable,
     async json(path, init) {
       const answer = await fetch(`${url}${path}`, init);

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { ANNOTATIONS, HELD, LABELS, type ObjectOf, ownerUidOf, REPOSITORY_CONTENT_KINDS } from "../../apis/index.ts";
+import { HELD, LABELS, type ObjectOf, ownerUidOf, REPOSITORY_CONTENT_KINDS } from "../../apis/index.ts";
 import { SlessError } from "../../errors/index.ts";
+import { requestSync } from "../../sync/index.ts";
 import { existing, type Named } from "../existing-object.ts";
 import type { HeldDeletion, RepositoryPlanItem } from "../items.ts";
 import { addRoute } from "../route.ts";
@@ -44,15 +44,11 @@ async function plan(request: FastifyRequest, deps: RouteDeps): Promise<Repositor
   };
 }
 
-/** Leaves a token that the sync answers with `status.lastHandledReconcileAt`. */
 async function reconcile(request: FastifyRequest, deps: RouteDeps): Promise<{ requested_at: string }> {
   const key = request.params as Named;
   const repository = await existing("repositories", key, deps);
   if (repository.spec.suspend) throw new SlessError("repository_suspended", { repository: key.name });
-  const token = `${deps.clock.now().toISOString()}-${randomUUID().slice(0, 8)}`;
-  const patch = { metadata: { annotations: { [ANNOTATIONS.requestedAt]: token } } };
-  await deps.store.patch("Repository", key, patch, { owner: "api", uid: repository.metadata.uid });
-  return { requested_at: token };
+  return { requested_at: await requestSync(repository, deps) };
 }
 
 async function approve(request: FastifyRequest, deps: RouteDeps): Promise<{ approved: readonly HeldDeletion[] }> {

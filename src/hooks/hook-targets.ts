@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import { keyOf, type ObjectKey, type ObjectOf } from "../apis/index.ts";
+import type { Clock } from "../controller/index.ts";
+import type { ResourceStore } from "../resources/index.ts";
+
+/** Keys of a webhook's Secret: the value, named as Flux does, and what counts beside it while it is being changed. */
+export const TOKEN_KEYS = ["token", "token.previous"] as const;
+
+/** Whom a delivery is for. */
+export interface HookTarget {
+  /** Undefined when there is none that takes deliveries. */
+  readonly repository: ObjectOf<"Repository"> | undefined;
+  /** Why there is none: to be told nobody outside. */
+  readonly missing?: "repository" | "webhookSecretRef" | "token";
+  /** Always as many, so that checking takes the same work for all; those that stand for nothing are random. */
+  readonly secrets: readonly Buffer[];
+}
+
+export interface HookTargets {
+  /** @throws SlessError of the store and of the secrets */
+  find(key: ObjectKey): Promise<HookTarget>;
+}
+
+export interface HookTargetDeps {
+  readonly store: Pick<ResourceStore, "get">;
+  readonly readSecret: (namespace: string, name: string, key: string) => Promise<string | undefined>;
+  readonly clock: Pick<Clock, "monotonicMs">;
+}
+
+/** However many deliveries come, each repository and its secret are read once in this time. */
+const FRESH_MS = 1_000;
+const ENTRIES_MAX = 1_000;
+/** Read for repositories that name no secret: a delivery to them shall take no less time. */
+const NO_SECRET = "sless-webhook";
+const RANDOM = TOKEN_KEYS.map(() => randomBytes(32));
+
+interface Entry {
+  readonly until: number;
+  readonly target: Promise<HookTarget>;
+}
+
+export function hookTargets(deps: HookTargetDeps): HookTargets {
+  const { clock } = deps;
+  const entries = new Map<string, Entry>();
+  return {
+    find(key) {
+      const id = keyOf(key);
+      const known = entries.get(id);
+      if (known && known.until > clock.monotonicMs()) return known.target;
+      const target = readTarget(key, deps);
+      entries.delete(id);
+      entries.set(id, { until: clock.monotonicMs() + FRESH_MS, target });
+      if (entries.size > ENTRIES_MAX) entries.delete(entries.keys().next().value as string);
+      target.catch(() => {
+        if (entries.get(id)?.target === target) entries.delete(id);
+      });
+      return target;
+    },
+  };
+}
+
+async function readTarget(key: ObjectKey, { store, readSecret }: HookTargetDeps): Promise<HookTarget> {
+  const repository = await store.get("Repository", key);
+  const name = repository?.spec.webhookSecretRef?.name;
+  const values = await Promise.all(TOKEN_KEYS.map((of) => readSecret(key.namespace, name ?? NO_SECRET, of)));
+  const tokens = name === undefined ? [] : values.map(withoutLineEnd);
+  const secrets = RANDOM.map((random, index) => (tokens[index] ? Buffer.from(tokens[index]) : random));
+  if (!repository || repository.metadata.deletionTimestamp)
+    return { repository: undefined, missing: "repository", secrets: RANDOM };
+  if (name === undefined) return { repository: undefined, missing: "webhookSecretRef", secrets };
+  if (!tokens.some(Boolean)) return { repository: undefined, missing: "token", secrets };
+  return { repository, secrets };
+}
+
+/** Files and editors end a line where forges have none. */
+function withoutLineEnd(value: string | undefined): string | undefined {
+  return value?.replace(/(\r?\n)+$/, "");
+}

@@ -1,0 +1,8 @@
+export {
+  createHooks,
+  type Delivery,
+  type DeliveryAnswer,
+  type DeliveryOutcome,
+  type Hooks,
+  type HooksDeps,
+} from "./create-hooks.ts";
