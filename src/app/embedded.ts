@@ -129,7 +129,7 @@ async function openParts(options: EmbeddedOptions, closers: Closers): Promise<Pa
 
 /** Listens before anything runs, so that a taken port is told before anything was started. */
 async function openServer(parts: Parts, sync: () => SyncController | undefined): Promise<string> {
-  const { options, closers, ports, remotes } = parts;
+  const { options, closers, ports, remotes, log, metrics } = parts;
   const { namespace } = options.repository;
   const namespaces = namespaceFiles(join(options.data, "namespaces"));
   await namespaces.ensure(namespace);
