@@ -49,7 +49,10 @@ export interface JobRun {
 
 export type JobState =
   | { readonly phase: "running"; readonly jobName: string; readonly startTime: string }
-  /** `message`: the result on success; reason and last lines on failure. At most 4,096 bytes, truncation marked. */
+  /**
+   * `message`: the result on success, at most 64 KiB of it and, where it was to be read from a log that could not be
+   * read, some 4 KiB and why; reason and last lines on failure, at most 4,096 bytes. Truncation is marked.
+   */
   | {
       readonly phase: "succeeded" | "failed";
       readonly jobName: string;
@@ -75,7 +78,10 @@ export interface Platform {
   list(): Promise<WorkloadRef[]>;
   /** The least busy serving replica; undefined when none serves. Synchronous: the gateway's hot path. */
   acquire(workload: WorkloadRef): Lease | undefined;
-  /** Runs a job once per (workload, runID), also over restarts; asking again tells its state. */
+  /**
+   * Runs a job once per (workload, runID), also over restarts; asking again tells its state. A run whose result is still
+   * being read is running.
+   */
   runJob(run: JobRun): Promise<JobState>;
   onChange(listener: (workload: WorkloadRef) => void): () => void;
   /** Output of the replicas, oldest first; with `follow` until `signal` aborts. */

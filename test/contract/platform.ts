@@ -12,7 +12,7 @@ export interface PlatformUnderTest {
 }
 
 /**
- * What every Platform keeps; each test opens one with nothing on it.
+ * What every Platform keeps, with `jobResultCases`; each test opens one with nothing on it.
  *
  * @param unsupported `calls`: replicas are there but run nothing, as on a cluster without nodes
  */
@@ -269,16 +269,6 @@ export function platformContract(
     const run = { spec: jobOf(await makeImage(behaviour), more), runID: 3, eventJSON: undefined };
     await platform.runJob(run);
     expect(await untilDone(platform, run)).toMatchObject({ phase: "failed", message: expect.stringMatching(message) });
-  });
-
-  calling("a long result is cut at 4,096 bytes, and says so", async () => {
-    const { platform, makeImage } = await open();
-    const run = { spec: jobOf(await makeImage({ result: "é".repeat(5_000) })), runID: 1, eventJSON: undefined };
-    await platform.runJob(run);
-    const done = await untilDone(platform, run);
-    if (done.phase !== "succeeded") throw new Error(JSON.stringify(done));
-    expect(Buffer.byteLength(done.message)).toBeLessThanOrEqual(4_096);
-    expect(done.message).toMatch(/^é+… \(truncated, 10000 bytes in all\)$/);
   });
 
   it("a run that was begun, and of which nothing is left, is told as failed and not run again", async () => {

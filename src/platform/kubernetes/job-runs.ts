@@ -10,6 +10,7 @@ import type { ClusterView } from "./cluster-view.ts";
 import type { DeployNamespaces } from "./deploy-namespaces.ts";
 import { FIELD_MANAGER } from "./foreign-fields.ts";
 import { jobOf } from "./job.ts";
+import type { JobResults } from "./job-results.ts";
 import { endedState, jobOutcome, runningState } from "./job-state.ts";
 import { type LiveChild, type LiveJob, type LivePod, reducePod } from "./live-objects.ts";
 import { jobNameOf, workloadOf } from "./names.ts";
@@ -38,6 +39,7 @@ export interface JobDeps {
   readonly secrets: SecretReader;
   readonly namespaces: DeployNamespaces;
   readonly registry: RegistryCopies;
+  readonly results: JobResults;
 }
 
 /** What this process saw of a workload's last run. */
@@ -51,7 +53,7 @@ const LOST =
   "Its Job was deleted while it ran, so it may have done a part of its work. Raise spec.runID to run it again.";
 
 export function jobRuns(deps: JobDeps): JobRuns {
-  const { client, clock, view, secrets } = deps;
+  const { client, clock, view, secrets, results } = deps;
   const begun = new Map<string, Begun>();
   const now = () => clock.now().toISOString();
 
@@ -69,7 +71,10 @@ export function jobRuns(deps: JobDeps): JobRuns {
     const pod = pods.find(hasEnded) ?? (await readPods(client, job)).find(hasEnded);
     const state = endedState({ job, pod, waited: seen.waited, timeoutSec: run.spec.timeoutSec });
     await dropInput(run, deps);
-    if (state.phase === "succeeded") return state;
+    if (state.phase === "succeeded") {
+      const message = pod ? results.of(run.spec.workload, pod, state.message) : state.message;
+      return message === undefined ? running : { ...state, message };
+    }
     await secrets.read(run.spec).catch(() => undefined);
     return { ...state, message: withoutSecrets(state.message, secrets.known(run.spec)) };
   }

@@ -27,7 +27,7 @@ export interface EndedJob {
   readonly timeoutSec: number;
 }
 
-/** What a Job that ended means. Pure. */
+/** What a Job that ended means; of a result, what the pod's status holds of it. Pure. */
 export function endedState(ended: EndedJob): JobEnd {
   const { job, pod } = ended;
   const times = {

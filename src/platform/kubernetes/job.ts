@@ -1,7 +1,7 @@
 import type { V1JobSpec } from "@kubernetes/client-node";
 import { deployNamespaceOf } from "../../apis/index.ts";
 import type { JobRun } from "../platform.ts";
-import { MESSAGE_MAX_BYTES } from "../truncate-message.ts";
+import { MESSAGE_MAX_BYTES, RESULT_MAX_BYTES } from "../truncate-message.ts";
 import { containerEnv } from "./container-env.ts";
 import { type Manifest, sealed } from "./manifest.ts";
 import { CHILD_ANNOTATIONS, jobNameOf, labelsOf } from "./names.ts";
@@ -29,6 +29,7 @@ export function jobOf({ spec, runID, eventJSON }: JobRun, context: BuildContext)
     // The kubelet puts this file into the status of the pod.
     SLESS_RESULT_FILE: "/dev/termination-log",
     SLESS_RESULT_MAX: String(MESSAGE_MAX_BYTES),
+    SLESS_RESULT_COPY: String(RESULT_MAX_BYTES),
     ...(hasEvent ? { SLESS_EVENT_FILE: `${INPUT_FOLDER}/${EVENT_KEY}` } : {}),
   });
   return sealed({

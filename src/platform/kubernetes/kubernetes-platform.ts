@@ -6,6 +6,7 @@ import { type ChildWriter, childWriter } from "./child-writer.ts";
 import { type ClusterView, openClusterView } from "./cluster-view.ts";
 import { deployNamespaces } from "./deploy-namespaces.ts";
 import { inOrder } from "./in-order.ts";
+import { jobResults } from "./job-results.ts";
 import { jobRuns } from "./job-runs.ts";
 import { replicaLeases } from "./lease-replicas.ts";
 import type { Manifest } from "./manifest.ts";
@@ -50,7 +51,9 @@ export function openKubernetesPlatform(options: KubernetesPlatformOptions): Kube
   const news = openNews(digestOf, isUnfinished);
   const shared = { clock, log, settings, view, writer, secrets, namespaces, registry };
   const workloads = workloadRuns({ ...shared, check: news.check, tell: news.tell });
-  const jobs = jobRuns({ ...shared, client });
+  const stopped = new AbortController();
+  const results = jobResults({ client, clock, signal: stopped.signal, tell: news.tell });
+  const jobs = jobRuns({ ...shared, client, results });
   const work = inOrder();
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);
@@ -72,7 +75,11 @@ export function openKubernetesPlatform(options: KubernetesPlatformOptions): Kube
 
   return {
     async start(signal) {
-      signal.addEventListener("abort", () => ready.reject(signal.reason), { once: true });
+      const stop = () => {
+        stopped.abort();
+        ready.reject(signal.reason);
+      };
+      signal.addEventListener("abort", stop, { once: true });
       await Promise.all([view.start(signal), registry.start(signal)]);
       news.open(view.workloads());
       ready.resolve();

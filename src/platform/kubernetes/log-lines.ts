@@ -1,5 +1,6 @@
 import { API_RESOURCES, type ApiObject, apiPath, isApiError, type KubernetesClient } from "../../kubernetes/index.ts";
 import { CONTAINER } from "./pod-spec.ts";
+import { isResultLine } from "./result-lines.ts";
 
 /** A line of a pod's log. `stamp` is RFC 3339 with nanoseconds and in UTC, so that it sorts as text; empty when there is none. */
 export interface LogLine {
@@ -19,7 +20,7 @@ export function toText({ stamp, pod, text }: LogLine): string {
   return `${time}${pod} ${text}\n`;
 }
 
-/** Lines of a container from the API server; none when it has not started, or is gone. */
+/** Lines of a container from the API server, without those that are for sless; none when it has not started, or is gone. */
 export async function* logLines(
   { metadata }: ApiObject,
   query: Readonly<Record<string, string | number | boolean | undefined>>,
@@ -41,12 +42,19 @@ export async function* logLines(
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
       for (; rest.length > LINE_MAX; rest = rest.slice(LINE_MAX)) lines.push(rest.slice(0, LINE_MAX));
-      for (const line of lines) if (!NO_LOG.test(line)) yield toLine(metadata.name, line);
+      yield* shownOf(metadata.name, lines);
     }
-    if (rest !== "" && !NO_LOG.test(rest)) yield toLine(metadata.name, rest);
+    if (rest !== "") yield* shownOf(metadata.name, [rest]);
   } catch (error) {
     if (!isApiError(error, 400) && !isApiError(error, 404)) throw error;
   }
+}
+
+function shownOf(pod: string, lines: readonly string[]): LogLine[] {
+  return lines
+    .filter((line) => !NO_LOG.test(line))
+    .map((line) => toLine(pod, line))
+    .filter(({ text }) => !isResultLine(text));
 }
 
 function toLine(pod: string, line: string): LogLine {

@@ -6,6 +6,7 @@ import type { Platform } from "../platform.ts";
 import { followPods } from "./follow-pods.ts";
 import { type LogLine, logLines, toText } from "./log-lines.ts";
 import { CHILD_LABELS, labelsOf } from "./names.ts";
+import { RESULT_LINES_MAX } from "./result-lines.ts";
 
 export interface LogOptions {
   /** One of its own: a log that is followed keeps a connection for each replica, of which a client has so many. */
@@ -54,7 +55,7 @@ async function readAll(
   signal.throwIfAborted();
   const { items } = await listObjects<LoggedPod>(options.client, API_RESOURCES.Pod, selectionOf(workload), signal);
   const lives = items.flatMap((pod) => livesOf(pod).map((previous) => ({ pod, previous })));
-  const query = { tailLines, limitBytes: shareOf(lives.length) };
+  const query = { tailLines: askedLines(workload, tailLines), limitBytes: shareOf(lives.length) };
   const lines: LogLine[] = [];
   const read = lives.map(async ({ pod, previous }) => {
     for await (const line of logLines(pod, { ...query, previous }, options.client, signal)) lines.push(line);
@@ -69,6 +70,11 @@ async function readAll(
 function livesOf(pod: LoggedPod): boolean[] {
   const [status] = pod.status?.containerStatuses ?? [];
   return [...((status?.restartCount ?? 0) > 0 ? [true] : []), false];
+}
+
+/** Those at the end of a run's log that are not shown are counted by the node too. */
+function askedLines({ kind }: WorkloadRef, tailLines: number | undefined): number | undefined {
+  return tailLines !== undefined && kind === "FunctionJob" ? tailLines + RESULT_LINES_MAX : tailLines;
 }
 
 function shareOf(lives: number): number {

@@ -1,5 +1,6 @@
 import { type LocalImage, NOTIFY_FD, PARENT_FD } from "../../processes/index.ts";
 import type { WorkloadSpec } from "../platform.ts";
+import { RESULT_MAX_BYTES } from "../truncate-message.ts";
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -46,6 +47,7 @@ export function jobEnvironment(
     SLESS_JOB: "1",
     SLESS_EVENT_FILE: files.event,
     SLESS_RESULT_FILE: files.result,
+    SLESS_RESULT_MAX: String(RESULT_MAX_BYTES),
   };
 }
 

@@ -2,7 +2,7 @@ import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { LogFile, SupervisedProcess } from "../../processes/index.ts";
 import type { JobRun, JobState } from "../platform.ts";
-import { MESSAGE_MAX_BYTES, truncateMessage } from "../truncate-message.ts";
+import { RESULT_MAX_BYTES, truncateMessage, truncateResult } from "../truncate-message.ts";
 import { logOutput } from "./output-log.ts";
 import { prepareRun } from "./prepare-run.ts";
 import { jobEnvironment, memoryBytes, replicaCommand } from "./replica-environment.ts";
@@ -53,14 +53,14 @@ async function runToEnd(run: JobRun, { jobName, files, log, deps, signal }: RunO
   return { phase: "succeeded", message: await readResult(files.result) };
 }
 
-/** Reads no more than a message holds: the file is the handler's, and may be of any size. */
+/** Reads no more than a status is given: the file is the handler's, and may be of any size. */
 async function readResult(path: string): Promise<string> {
   const file = await open(path, "r").catch(() => undefined);
   if (!file) return "";
   try {
     const { size } = await file.stat();
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(MESSAGE_MAX_BYTES), 0, MESSAGE_MAX_BYTES, 0);
-    return truncateMessage(buffer.subarray(0, bytesRead), size);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(RESULT_MAX_BYTES), 0, RESULT_MAX_BYTES, 0);
+    return truncateResult(buffer.subarray(0, bytesRead), size);
   } finally {
     await file.close();
   }

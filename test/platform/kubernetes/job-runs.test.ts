@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import type { JobRun, WorkloadSpec } from "../../../src/platform/index.ts";
-import { jobOf, untilDone } from "../../contract/platform.ts";
+import { jobOf, logText, untilDone } from "../../contract/platform.ts";
 import { eventually } from "../../support/eventually.ts";
 import { describeOnCluster } from "../../support/kubernetes/index.ts";
+import { resultCopy } from "../../support/result-copy.ts";
 import { type PlatformWorld, platformOnCluster } from "./platform-on-cluster.ts";
 
 const image = (words = "fine") => `registry.local/${words}@sha256:${"a".repeat(64)}`;
@@ -11,6 +12,12 @@ const runIn = ({ namespace }: PlatformWorld, more: Partial<WorkloadSpec> = {}, r
   runID,
   eventJSON: '{"day":1}',
 });
+
+/** What a runtime leaves in the status of its pod of a result that has so many bytes. */
+function cutResult(bytes: number): string {
+  const mark = `… (truncated, ${bytes} bytes in all; see the log)`;
+  return "0123456789".repeat(1_000).slice(0, 4_096 - Buffer.byteLength(mark)) + mark;
+}
 
 describeOnCluster("runs of jobs", (cluster) => {
   it("run once per run ID, also over a restart, and tell the result; their input does not outlive them", async () => {
@@ -35,6 +42,32 @@ describeOnCluster("runs of jobs", (cluster) => {
     );
     await untilDone(restarted.platform, { ...run, runID: 2 });
     expect((await world.list("jobs")).map(({ metadata }) => metadata.name)).toEqual(["report-1", "report-2"]);
+  });
+
+  it("a result that its status holds only the beginning of is read from the log, by whoever asks", async () => {
+    const world = await platformOnCluster(cluster());
+    const result = "0123456789".repeat(1_000);
+    const run = runIn(world, { env: { TEST_RESULT: cutResult(10_000) } });
+    await world.cluster.appendPodLog(world.deployNamespace, "report-1", `${result}\n${resultCopy(result)}`);
+    await world.platform.runJob(run);
+    const done = await untilDone(world.platform, run);
+    expect(done).toMatchObject({ phase: "succeeded", message: result });
+    expect(await logText(world.platform, run.spec.workload, 1)).toMatch(/ 0123456789[0-9]+\n$/);
+    expect(await logText(world.platform, run.spec.workload)).not.toContain("sless-result");
+    const restarted = await world.restart();
+    expect(await untilDone(restarted.platform, run)).toEqual(done);
+  });
+
+  it("a run whose result its log does not hold ends with what there is, and says why", async () => {
+    const world = await platformOnCluster(cluster());
+    const run = runIn(world, { env: { TEST_RESULT: cutResult(10_000) } });
+    await world.platform.runJob(run);
+    expect(await untilDone(world.platform, run)).toMatchObject({
+      phase: "succeeded",
+      message: expect.stringMatching(
+        /^0123[0-9]+… \(truncated, 10000 bytes .*\)\n\(The rest could not be read from the log: it does not hold/,
+      ),
+    });
   });
 
   it("a run that another process began is adopted", async () => {

@@ -4,6 +4,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { jobResultCases } from "../../contract/job-results.ts";
 import {
   answerOf,
   call,
@@ -22,6 +23,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 describe("the process platform", () => {
   platformContract(openProcessPlatform);
+  jobResultCases(openProcessPlatform);
 
   it("gives a replica the secrets of its namespace, and keeps them out of failures", async () => {
     const { platform, makeImage } = await openProcessPlatform();

@@ -38,13 +38,9 @@ export async function servePodLogs({ folder, tls, hasEnded }: PodLogOptions): Pr
     if (url.searchParams.get("previous") === "true")
       return response.writeHead(400).end(`previous terminated container of pod "${pod}" not found\n`);
     const file = await logOf(folder, namespace, pod);
-    const tail = url.searchParams.get("tailLines");
-    const read = await sendTail(
-      response,
-      file,
-      tail === null ? undefined : Number(tail),
-      `log of ${namespace}/${pod}\n`,
-    );
+    const given = (name: string) => Number(url.searchParams.get(name) ?? Number.POSITIVE_INFINITY);
+    const limits = { lines: given("tailLines"), bytes: given("limitBytes") };
+    const read = await sendTail(response, file, limits, `log of ${namespace}/${pod}\n`);
     if (url.searchParams.get("follow") === "true")
       await follow(
         response,
@@ -77,12 +73,12 @@ async function logOf(folder: string, namespace: string, pod: string): Promise<st
 async function sendTail(
   response: ServerResponse,
   file: string | undefined,
-  lines: number | undefined,
+  limits: { readonly lines: number; readonly bytes: number },
   otherwise: string,
 ): Promise<number> {
   const bytes = file === undefined ? undefined : await readFrom(file, 0);
   const text = bytes?.toString() ?? otherwise;
-  response.write(lines === undefined ? text : lastLinesOf(text, lines));
+  response.write(Buffer.from(lastLinesOf(text, limits.lines)).subarray(0, limits.bytes));
   return bytes?.length ?? 0;
 }
 
