@@ -80,11 +80,56 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     expect(textOf(await store.get("a"))).toBe(`part ${stored}`);
   });
 
+  it("streams what is stored, with its size, in pieces of which none is large", async () => {
+    const store = await open();
+    const large = new Uint8Array(3 * 1024 * 1024).map((_, i) => i % 251);
+    for (const [key, body] of [
+      ["large", large],
+      ["small", bytes("x")],
+      ["empty", new Uint8Array()],
+    ] as const) {
+      await store.put(key, body);
+      const reading = (await store.read(key))!;
+      expect(reading.bytes).toBe(body.byteLength);
+      const read = await allOf(reading.body);
+      for (const piece of read) expect(piece.byteLength).toBeLessThanOrEqual(1024 * 1024);
+      expect(Buffer.compare(Buffer.concat(read), body)).toBe(0);
+    }
+  });
+
+  it("streams many at the same time, and each as it is", async () => {
+    const store = await open();
+    const bodies = Array.from({ length: 12 }, (_, n) => new Uint8Array(200_000 + n).map((_, i) => (i * (n + 1)) % 253));
+    await Promise.all(bodies.map((body, n) => store.put(`a/${n}`, body)));
+    const read = await Promise.all(
+      bodies.map(async (_, n) => Buffer.concat(await allOf((await store.read(`a/${n}`))!.body))),
+    );
+    for (const [n, body] of bodies.entries()) expect(Buffer.compare(read[n]!, body)).toBe(0);
+  });
+
+  it("stops reading when nobody reads on, and when it is aborted, with the reason of that", async () => {
+    const store = await open();
+    await store.put("a", new Uint8Array(8 * 1024 * 1024).fill(7));
+    for await (const piece of (await store.read("a"))!.body) {
+      expect(piece.byteLength).toBeGreaterThan(0);
+      break;
+    }
+    const stop = new AbortController();
+    const { body } = (await store.read("a", { signal: stop.signal }))!;
+    const reading = (async () => {
+      for await (const _ of body) stop.abort(new Error("superseded"));
+    })();
+    await expect(reading).rejects.toThrow("superseded");
+    await expect(store.read("a", { signal: stop.signal })).rejects.toThrow("superseded");
+    expect(await store.get("a")).toHaveLength(8 * 1024 * 1024);
+  });
+
   it("knows nothing of keys that were not put, also of a key's own folder", async () => {
     const store = await open();
     await store.put("a/b/c", bytes("x"));
     for (const key of ["missing", "a/missing", "a/b", "a/b/c/d"]) {
       expect(await store.get(key)).toBeUndefined();
+      expect(await store.read(key)).toBeUndefined();
       expect(await store.has(key)).toBe(false);
     }
   });
@@ -144,7 +189,13 @@ export function objectStoreContract(open: () => Promise<ObjectStore>): void {
     "refuses %j as a key",
     async (key) => {
       const store = await open();
-      for (const use of [() => store.put(key, bytes("x")), () => store.get(key), () => store.has(key)]) {
+      const uses = [
+        () => store.put(key, bytes("x")),
+        () => store.get(key),
+        () => store.read(key),
+        () => store.has(key),
+      ];
+      for (const use of uses) {
         await expect(use()).rejects.toMatchObject({ code: "invalid_request" });
       }
       await expect(store.delete(key)).rejects.toMatchObject({ code: "invalid_request" });

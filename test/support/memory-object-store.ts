@@ -21,6 +21,12 @@ export function memoryObjectStore(faults: Partial<ObjectStore> = {}, now = () =>
       check(key);
       return blobs.get(key);
     },
+    async read(key, { signal } = {}) {
+      check(key);
+      signal?.throwIfAborted();
+      const bytes = blobs.get(key);
+      return bytes && { bytes: bytes.byteLength, body: inPieces(bytes, signal) };
+    },
     async has(key) {
       check(key);
       return blobs.has(key);
@@ -40,6 +46,13 @@ export function memoryObjectStore(faults: Partial<ObjectStore> = {}, now = () =>
     },
     ...faults,
   };
+}
+
+async function* inPieces(bytes: Uint8Array, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += 1 << 16) {
+    signal?.throwIfAborted();
+    yield bytes.subarray(at, at + (1 << 16));
+  }
 }
 
 function check(key: string): void {

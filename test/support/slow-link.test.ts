@@ -20,6 +20,15 @@ it("a slow link takes its latency and its bandwidth both ways, and changes nothi
   expect(link.passed.toClient).toBeGreaterThan(body.length);
 });
 
+it("an answer whose end closes the connection arrives whole", async () => {
+  const server = await httpServer((_request, answer) => {
+    answer.setHeader("connection", "close");
+    answer.end(Buffer.alloc(100_000));
+  });
+  const link = await slowLink(server.port);
+  expect((await (await fetch(`http://${link.host}/`)).arrayBuffer()).byteLength).toBe(100_000);
+});
+
 it("connections share the bandwidth of a link", async () => {
   const server = await httpServer((_request, answer) => void answer.end(Buffer.alloc(100_000)));
   const link = await slowLink(server.port, { latencyMs: 0, bytesPerSecond: 1_000_000 });

@@ -82,7 +82,8 @@ function line(bytesPerSecond: number, latencyMs: number, count: (bytes: number) 
     };
     try {
       if (afterMs > 0) await wait(afterMs);
-      for await (const chunk of from as AsyncIterable<Buffer>)
+      // Its end is not the end of what goes the other way.
+      for await (const chunk of from.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
         for (let at = 0; at < chunk.length; at += PACKET_BYTES) {
           const packet = chunk.subarray(at, at + PACKET_BYTES);
           freeAt = Math.max(freeAt, performance.now()) + (packet.length / bytesPerSecond) * 1000;

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf, SlessError } from "../../errors/index.ts";
 import { keyParts } from "../object-key.ts";
 import type { ObjectBody, ObjectEntry, ObjectStore } from "../object-store.ts";
+import { absentIsUndefined, BodyFault, codeOf, guarded } from "./disk-faults.ts";
+import { readObject } from "./read-object.ts";
 
 /**
  * An ObjectStore in a folder of one process: `objects/<key>` and, while they are written, `incoming/`.
@@ -54,6 +55,7 @@ export async function openFilesystemStore(folder: string): Promise<ObjectStore> 
       const path = pathOf(key);
       return guarded(`Object ${key}`, () => absentIsUndefined(readFile(path)));
     },
+    read: async (key, { signal } = {}) => readObject(`Object ${key}`, pathOf(key), signal),
     async has(key) {
       const path = pathOf(key);
       return guarded(`Object ${key}`, () => isFile(path));
@@ -67,19 +69,6 @@ export async function openFilesystemStore(folder: string): Promise<ObjectStore> 
     },
   };
 }
-
-/** Runs file operations; what the system refuses becomes `storage_unavailable` with the system's own words. */
-async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BodyFault) throw error.cause;
-    throw new SlessError("storage_unavailable", { what, cause: messageOf(error) }, { cause: error });
-  }
-}
-
-/** Carries the error of a body past those of the disk. */
-class BodyFault extends Error {}
 
 async function* faultsMarked(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
@@ -167,18 +156,4 @@ async function removeEmptyParents(path: string, root: string): Promise<void> {
 
 async function isFile(path: string): Promise<boolean> {
   return (await absentIsUndefined(stat(path)))?.isFile() ?? false;
-}
-
-/** A key below an object, or a folder of keys, names nothing either. */
-async function absentIsUndefined<T>(operation: Promise<T>): Promise<T | undefined> {
-  try {
-    return await operation;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) return undefined;
-    throw error;
-  }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
 }
