@@ -12,14 +12,14 @@ interface Options {
 
 /** Collects sources and images of this machine that nothing refers to any more. */
 export function startEmbeddedGarbage(
-  { store, stored, builder, platform }: EmbeddedPorts,
+  { store, stored, collected, platform }: EmbeddedPorts,
   { log, settings }: Options,
 ): Garbage {
   return startGarbage({
     ...settings.garbage,
     store,
     objects: stored,
-    localImages: builder,
+    ...collected,
     running: () => imagesOf(platform),
     isAlone: true,
     clock: systemClock,

@@ -1,19 +1,20 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { ObjectKey } from "../apis/index.ts";
-import { localBuilder } from "../build/local/index.ts";
 import type { EmbeddedOptions } from "../cli/index.ts";
 import { systemClock } from "../controller/index.ts";
-import { claimingStore } from "../garbage/index.ts";
 import { processPlatform } from "../platform/process/index.ts";
 import { openProcessSupervisor } from "../processes/index.ts";
 import type { Reporter } from "../report/index.ts";
 import { openEmbeddedStore } from "../resources/embedded/index.ts";
 import { loadRuntimes } from "../runtimes/index.ts";
 import { openUploadFolder } from "../server/index.ts";
-import { openFilesystemStore } from "../storage/filesystem/index.ts";
 import type { Closers } from "./closers.ts";
+import { openClusterObjects } from "./cluster/cluster-objects.ts";
+import { openEmbeddedBuilder } from "./embedded-builder.ts";
+import { installationId } from "./installation-id.ts";
+import { noteMovedSources } from "./moved-sources.ts";
 import { secretFiles } from "./secret-files.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -21,33 +22,33 @@ export const HOST = "127.0.0.1";
 
 export type EmbeddedPorts = Awaited<ReturnType<typeof openEmbeddedPorts>>;
 
-/** The ports of the embedded mode, everything below one data folder. */
+/** The ports of the embedded mode, everything below one data folder unless sources or images have a place of their own. */
 export async function openEmbeddedPorts(
-  { data, settings }: Pick<EmbeddedOptions, "data" | "settings">,
+  { data, settings, stores }: Pick<EmbeddedOptions, "data" | "settings" | "stores">,
   { log, report }: { readonly log: Logger; readonly report: Reporter },
   closers: Closers,
 ) {
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
   const store = closers.add(await openEmbeddedStore(join(data, "resources.db")));
-  const stored = await openFilesystemStore(join(data, "objects"));
-  const objects = claimingStore(stored, systemClock);
+  const { s3, registry } = stores ?? { s3: undefined, registry: undefined };
+  const notice = (message: string) => report({ step: "notice", message });
+  const objects = await openClusterObjects({ s3, data }, systemClock, closers);
+  await noteMovedSources({ data, s3, store, objects: objects.stored, notice });
+  const installation = await installationId(data);
   const uploads = await openUploadFolder(join(data, "uploads"));
   const secrets = secretFiles(join(data, "secrets"));
   const processes = closers.add(await openProcessSupervisor({ folder: join(data, "processes") }));
   const home = join(data, "home");
   await mkdir(home, { recursive: true });
-  const builder = closers.add(
-    localBuilder({
-      objects,
-      processes,
-      folder: join(data, "builds"),
-      path: settings.path,
+  const images = await openEmbeddedBuilder(
+    {
+      ...{ data, settings, registry, installation, processes, runtimes, notice },
+      objects: objects.objects,
+      version: await versionOfSless(),
       // A function runs on the machine's interpreters, not on the one that sless pins for itself.
       excluded: [join(ROOT, "node_modules")],
-      passThrough: settings.buildEnvironment,
-      clock: systemClock,
-      notice: (message) => report({ step: "notice", message }),
-    }),
+    },
+    closers,
   );
   const platform = closers.add(
     processPlatform({
@@ -55,7 +56,7 @@ export async function openEmbeddedPorts(
       processes,
       clock: systemClock,
       baseEnv: { PATH: settings.path, HOME: home, LANG: "C.UTF-8" },
-      resolveImage: (imageRef) => builder.resolveImage(imageRef),
+      resolveImage: images.resolveImage,
       secrets: secrets.read,
       host: HOST,
     }),
@@ -63,5 +64,13 @@ export async function openEmbeddedPorts(
   const onSecret = (secret: ObjectKey) =>
     void platform.secretChanged(secret).catch((err: unknown) => log.warn({ ...secret, err }, "secret not taken over"));
   closers.defer(secrets.onChange(onSecret));
-  return { runtimes, store, stored, objects, uploads, secrets, builder, platform };
+  const { builder, garbage: imageGarbage } = images;
+  // What a bucket holds may be another installation's; a folder is this one's alone.
+  const collected = { ...imageGarbage, ...(s3 ? { installation: `dev-${installation}` } : {}) };
+  return { runtimes, store, ...objects, uploads, secrets, builder, platform, collected };
+}
+
+async function versionOfSless(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { version: string };
+  return version;
 }

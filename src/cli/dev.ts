@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { readStoreSettings, type StoreSettings } from "../config/index.ts";
 import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
 import { makeFolder, type RefRequest } from "../source/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "./embedded-app.ts";
@@ -17,6 +18,11 @@ interface DevOptions {
   readonly ref?: string;
   readonly path: string;
   readonly example?: boolean;
+  readonly s3Endpoint?: string;
+  readonly s3Bucket?: string;
+  readonly registry?: string;
+  readonly registryMirror?: string;
+  readonly registryConfig?: string;
 }
 
 /** A clean stop takes no longer; what is not ended by then is left to the next start. */
@@ -45,17 +51,33 @@ export const dev: Verb<DevOptions> = {
     },
     { flags: "--port <port>", description: "port on 127.0.0.1 (PORT; default: 9090)", setting: "port" },
     { flags: "--example", description: "make <data>/example.git from the example functions and run that" },
+    {
+      flags: "--s3-bucket <name>",
+      description: "keep sources in this bucket (S3_BUCKET; keys: S3_ACCESS_KEY, S3_SECRET_KEY)",
+    },
+    { flags: "--s3-endpoint <url>", description: "S3 server of the bucket (S3_ENDPOINT; default: AWS)" },
+    {
+      flags: "--registry <host>",
+      description: "make images in this registry, and run what was pushed (REGISTRY_HOST)",
+    },
+    { flags: "--registry-mirror <host>", description: "registry that answers for docker.io (REGISTRY_MIRROR)" },
+    { flags: "--registry-config <file>", description: "docker config with its credentials (REGISTRY_CONFIG)" },
   ],
   examples: [
     { line: "sless dev", does: "the repository around this folder" },
     { line: "sless dev --repo ../shop.git --ref main --port 8080", does: "another one, on another port" },
     { line: "sless dev --worktree .", does: "saving a file is enough: nothing need be committed" },
     { line: "sless dev --example", does: "the example, as npm start does" },
+    {
+      line: "sless dev --s3-endpoint http://127.0.0.1:7070 --s3-bucket sless --registry 127.0.0.1:5000",
+      does: "the way of a cluster",
+    },
   ],
   async run(_args, options, context) {
     const { io, deps, settings, style } = context;
     const data = resolve(io.cwd, settings.data);
     refuseTogether(options);
+    const stores = storesOf(options, io);
     if (await isRepository(data)) throw dataIsRepository(shown(data, io.cwd));
     // Whoever names no repository gets no data folder either.
     if (!options.example) await findRepository(resolve(io.cwd, options.worktree ?? options.repo ?? "."));
@@ -63,7 +85,9 @@ export const dev: Verb<DevOptions> = {
     const repository = await repositoryOf(options, data, context);
     const progress = openProgress(io.stdout, style);
     progress.print([`Following ${shown(repository.path, io.cwd)}, data in ${shown(data, io.cwd)}; Ctrl-C ends it.`]);
-    const app = await deps.startEmbedded({ data, port: settings.port, repository, report: progress.report, settings });
+    if (stores.s3 || stores.registry) progress.print([storesLine(stores)]);
+    const { port } = settings;
+    const app = await deps.startEmbedded({ data, port, repository, report: progress.report, settings, stores });
     const stopped = new Promise<void>((done) => {
       if (io.signal.aborted) done();
       io.signal.addEventListener("abort", () => done(), { once: true });
@@ -80,6 +104,30 @@ export const dev: Verb<DevOptions> = {
     return 0;
   },
 };
+
+/** @throws SlessError `settings_invalid` */
+function storesOf(options: DevOptions, { env, cwd }: VerbContext["io"]): StoreSettings {
+  const { s3Endpoint, s3Bucket, registry, registryMirror, registryConfig } = options;
+  const flags = {
+    "s3-endpoint": s3Endpoint,
+    "s3-bucket": s3Bucket,
+    registry,
+    "registry-mirror": registryMirror,
+    "registry-config": registryConfig,
+  };
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const stores = readStoreSettings(env, Object.fromEntries(given));
+  const file = stores.registry?.dockerConfig;
+  if (!stores.registry || file === undefined) return stores;
+  return { ...stores, registry: { ...stores.registry, dockerConfig: resolve(cwd, file) } };
+}
+
+function storesLine({ s3, registry }: StoreSettings): string {
+  const sources = s3 && `sources are in the bucket ${s3.bucket}${s3.endpoint ? ` at ${s3.endpoint}` : ""}`;
+  const images = registry && `images in the registry ${registry.host}`;
+  const told = [sources, images].filter((part) => part !== undefined).join(", ");
+  return `${told.charAt(0).toUpperCase()}${told.slice(1)}.`;
+}
 
 /** @throws SlessError `usage_invalid` for options of which one would go unheard */
 function refuseTogether({ worktree, repo, ref, example }: DevOptions): void {

@@ -1,4 +1,4 @@
-import type { Settings } from "../config/index.ts";
+import type { Settings, StoreSettings } from "../config/index.ts";
 import type { Reporter } from "../report/index.ts";
 import type { RefRequest } from "../source/index.ts";
 
@@ -22,6 +22,8 @@ export interface EmbeddedOptions {
   };
   readonly report: Reporter;
   readonly settings: Settings;
+  /** Where sources and images are kept; default: in the data folder. */
+  readonly stores?: StoreSettings;
 }
 
 /** sless in this process: sync, builds, replicas, gateway and API over the embedded adapters. */
@@ -34,5 +36,8 @@ export interface EmbeddedApp {
   close(): Promise<void>;
 }
 
-/** @throws SlessError `port_taken`, `data_in_use`, `storage_unavailable` before anything was started */
+/**
+ * @throws SlessError `port_taken`, `data_in_use`, `storage_unavailable`, `registry_unavailable`, `registry_denied` before
+ *   anything was started
+ */
 export type StartEmbedded = (options: EmbeddedOptions) => Promise<EmbeddedApp>;

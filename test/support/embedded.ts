@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { findCondition, type Kind, type ObjectOf } from "../../src/apis/index.ts";
 import { startEmbedded } from "../../src/app/embedded.ts";
 import type { EmbeddedApp } from "../../src/cli/index.ts";
-import { readSettings } from "../../src/config/index.ts";
+import { readSettings, readStoreSettings } from "../../src/config/index.ts";
 import type { TimerClock } from "../../src/controller/index.ts";
 import type { ProgressEvent } from "../../src/report/index.ts";
 import { createClient, type Plural, type SlessClient } from "../../src/server/client.ts";
@@ -37,6 +37,8 @@ export interface TestAppOptions {
   readonly cronClock?: TimerClock;
   /** Beyond the test's own environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables that say where sources and images are kept; the test's own environment has none. */
+  readonly stores?: Readonly<Record<string, string>>;
 }
 
 const PLURAL_OF_REPOSITORY = "repositories";
@@ -62,6 +64,7 @@ export async function startTestApp(
     },
     report: (event: ProgressEvent) => void events.push(event),
     settings: readSettings({ ...process.env, LOG_LEVEL: "error", ...options.env }),
+    stores: readStoreSettings(options.stores ?? {}),
   };
   const app = await startEmbedded(embedded, options.cronClock ? { cronClock: options.cronClock } : {});
   const client = createClient({ endpoint: app.url });

@@ -17,9 +17,9 @@ export interface ClusterObjects {
   readonly presignedGet?: (key: string, seconds: number) => Promise<string>;
 }
 
-/** Sources go into the bucket; without one into the data folder, which then must be the same for controller and api. */
+/** Sources go into the bucket; without one into the data folder, which on a cluster must be the same for controller and api. */
 export async function openClusterObjects(
-  { s3, data }: ClusterSettings,
+  { s3, data }: Pick<ClusterSettings, "s3" | "data">,
   clock: TimerClock,
   closers: Closers,
 ): Promise<ClusterObjects> {

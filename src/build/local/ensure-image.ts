@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { imageName, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
-import type { Runtime } from "../../runtimes/index.ts";
 import { type BuildFailures, failNow } from "../build-failures.ts";
-import { BuildFault, toBuildFault } from "../build-fault.ts";
+import { toBuildFault } from "../build-fault.ts";
 import type { BuildLogs } from "../build-logs.ts";
 import type { BuildRequest, BuildState } from "../builder.ts";
 import type { BuildsInFlight } from "../builds-in-flight.ts";
@@ -11,7 +10,7 @@ import { failureId } from "../handler-file.ts";
 import { buildKey } from "./build-keys.ts";
 import { checkHandlerInFolder } from "./handler-in-folder.ts";
 import type { ImageFolders, ImageRecord } from "./image-folders.ts";
-import type { Interpreters } from "./interpreters.ts";
+import { type Interpreters, toolchainMissing } from "./interpreters.ts";
 import type { BuildWanted } from "./run-build.ts";
 
 export interface EnsureDeps {
@@ -76,9 +75,4 @@ async function reuse(request: BuildRequest, key: string, image: ImageRecord, dep
     durationMs: image.durationMs,
     reused: !wanted.get(refText(workload))?.made,
   };
-}
-
-function toolchainMissing({ name, interpreter }: Runtime): BuildFault {
-  const tool = `${interpreter.commands[0]} ${interpreter.version}`;
-  return new BuildFault("toolchain_missing", { runtime: name, tool, install: interpreter.install });
 }

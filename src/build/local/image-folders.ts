@@ -5,6 +5,8 @@ import type { LocalImage } from "../../processes/index.ts";
 const RECORD = "image.json";
 /** Stands for the image's own folder in a record, so that a draft can be moved into its place. */
 export const IMAGE = "{image}";
+/** Stands for the interpreter in a record of an image that was pulled. */
+export const INTERPRETER = "{interpreter}";
 /** An image that is used is touched at most this often. */
 const TOUCH_MS = 600_000;
 

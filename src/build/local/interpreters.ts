@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { findInterpreter, type Interpreter, type InterpreterSearch, type Runtime } from "../../runtimes/index.ts";
+import { BuildFault } from "../build-fault.ts";
 
 /** Interpreters of this machine, each looked for once; again when its program has changed or was not there. */
 export interface Interpreters {
@@ -41,4 +42,10 @@ export function openInterpreters(search: InterpreterSearch, notice: (message: st
 async function identityOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   return found ? `${found.ino} ${found.mtimeMs} ${found.size}` : "";
+}
+
+/** What is said when there is none. */
+export function toolchainMissing({ name, interpreter }: Runtime): BuildFault {
+  const tool = `${interpreter.commands[0]} ${interpreter.version}`;
+  return new BuildFault("toolchain_missing", { runtime: name, tool, install: interpreter.install });
 }

@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../controller/clock.ts";
+import { type LogFile, logFile } from "../../processes/index.ts";
+import { parseImageReference, type RegistryClient } from "../../registry/index.ts";
+import { openCommandSlots } from "../command-slots.ts";
+import type { ImageJobRequest, ImageJobState, ImageJobs } from "../image-jobs.ts";
+import { appendImage, type LayerEntry, makeLayer } from "../layer/index.ts";
+import { toImageFault } from "../registry-faults.ts";
+import type { EnvironmentOptions } from "./build-environment.ts";
+import { type Interpreters, toolchainMissing } from "./interpreters.ts";
+import type { CommandDeps } from "./run-command.ts";
+import { type RecipeDeps, runRecipe } from "./run-recipe.ts";
+
+const LOG_MAX_BYTES = 10 * 1024 * 1024;
+const DEADLINE_MS = 600_000;
+const CONCURRENCY = 2;
+
+export interface ProcessJobsOptions extends Omit<CommandDeps, "deadlineMs">, EnvironmentOptions {
+  /** Where images go; their bases are there too. */
+  readonly registry: RegistryClient;
+  readonly interpreters: Interpreters;
+  readonly clock: Clock;
+  /** For each command. Default 10 min. */
+  readonly deadlineMs?: number;
+  /** Commands at the same time. Default 2. */
+  readonly concurrency?: number;
+}
+
+export interface ProcessJobs extends ImageJobs {
+  /** Ends what runs; nothing half made stays. */
+  close(): Promise<void>;
+}
+
+interface Job {
+  state: ImageJobState;
+  readonly log: LogFile;
+  readonly stop: AbortController;
+  done: Promise<void>;
+}
+
+/**
+ * ImageJobs of one machine: commands run in processes of its own tools, and what they leave becomes a layer on the base
+ * image. It is no boundary between tenants, and what it makes fits this machine. It knows the jobs of this process alone:
+ * what an earlier one made is found in the registry.
+ */
+export function processJobs(options: ProcessJobsOptions): ProcessJobs {
+  const { folder, clock } = options;
+  const jobs = new Map<string, Job>();
+  const listeners = new Set<(key: string) => void>();
+  const deps = {
+    ...options,
+    deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+    slots: openCommandSlots(options.concurrency ?? CONCURRENCY),
+  };
+
+  function begin(request: ImageJobRequest): Job {
+    const { key } = request;
+    const startedAt = clock.now();
+    const log = logFile(join(folder, "tmp", `job-${key}.log`), { maxBytes: LOG_MAX_BYTES, whenFull: "stop" });
+    const stop = new AbortController();
+    const job: Job = { state: { phase: "building", startedAt, step: "starting" }, log, stop, done: Promise.resolve() };
+    const tell = (state: ImageJobState) => {
+      job.state = state;
+      if (jobs.get(key) === job) for (const listener of listeners) listener(key);
+    };
+    const step = (name: string) => tell({ phase: "building", startedAt, step: name });
+    job.done = log
+      .clear()
+      .then(() => makeImage(request, { log, signal: stop.signal, step }, deps))
+      .catch((error: unknown) => stateOf(error, deps))
+      .then(async (state) => {
+        await log.finish();
+        tell(state);
+      });
+    return job;
+  }
+
+  async function end(job: Job | undefined, why: string): Promise<void> {
+    job?.stop.abort(new Error(why));
+    await job?.done;
+  }
+
+  return {
+    async ensure(request) {
+      const known = jobs.get(request.key);
+      if (known && !isStale(known.state, request.retryBefore)) return known.state;
+      const job = begin(request);
+      jobs.set(request.key, job);
+      return job.state;
+    },
+    async cancel(key) {
+      const job = jobs.get(key);
+      jobs.delete(key);
+      await end(job, "nobody wants it any more");
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async *logs(key, readOptions) {
+      const job = jobs.get(key);
+      if (job) yield* job.log.read(readOptions);
+    },
+    async close() {
+      await Promise.all([...jobs.values()].map((job) => end(job, "it is shutting down")));
+    },
+  };
+}
+
+function isStale(state: ImageJobState, before: Date | undefined): boolean {
+  if (!before || state.phase === "building") return false;
+  return (state.phase === "built" ? state.builtAt : state.failedAt) < before;
+}
+
+type JobDeps = ProcessJobsOptions & RecipeDeps;
+
+interface Making {
+  readonly log: LogFile;
+  readonly signal: AbortSignal;
+  readonly step: (name: string) => void;
+}
+
+async function makeImage(request: ImageJobRequest, making: Making, deps: JobDeps): Promise<ImageJobState> {
+  const { recipe, files } = request;
+  if (!recipe) throw new Error("the request is for containers alone");
+  const interpreter = await deps.interpreters.find(recipe.runtime);
+  if (!interpreter) throw toolchainMissing(recipe.runtime);
+  const work = join(deps.folder, "tmp", `job-${randomUUID()}`);
+  try {
+    await mkdir(work, { recursive: true });
+    await mkdir(join(deps.folder, "home"), { recursive: true });
+    const end = await runRecipe({ recipe, files, work, interpreter, ...making }, deps);
+    if ("ok" in end) {
+      const { cause, tail } = end;
+      return {
+        phase: "failed",
+        by: "command",
+        reason: "BuildFailed",
+        message: cause,
+        tail,
+        failedAt: deps.clock.now(),
+      };
+    }
+    making.step("pushing what was made");
+    making.signal.throwIfAborted();
+    return { phase: "built", digest: await push(end.entries, request, recipe.base, deps), builtAt: deps.clock.now() };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function push(
+  entries: readonly LayerEntry[],
+  { target }: ImageJobRequest,
+  base: string,
+  { registry }: JobDeps,
+): Promise<string> {
+  const { host, repository, digest = "" } = parseImageReference(base);
+  // What starts it is said when the code goes on top.
+  const settings = { entrypoint: [], workingDir: "/", user: "0", env: {}, labels: {} };
+  return appendImage({
+    base: { client: registry, host, repository, digest },
+    layers: [await makeLayer(entries)],
+    settings,
+    target: { client: registry, repository: target.repository, tags: [target.tag] },
+  });
+}
+
+function stateOf(error: unknown, { registry, clock }: JobDeps): ImageJobState {
+  const { reason, message, tail } = toImageFault(error, registry.host);
+  return { phase: "failed", by: "builder", reason, message, tail, failedAt: clock.now() };
+}

@@ -1,0 +1,96 @@
+import { parseImageReference, type RegistryClient, RegistryError } from "../../registry/index.ts";
+import type { Runtime } from "../../runtimes/index.ts";
+import { type Descriptor, type ImageConfig, type ImageManifest, parseJson } from "../layer/index.ts";
+import { IMAGE_PATHS } from "../plan/index.ts";
+import { IMAGE, type ImageRecord, INTERPRETER } from "./image-folders.ts";
+import { unpackBudget, unpackLayer } from "./unpack-layer.ts";
+
+export interface PullDeps {
+  readonly registry: RegistryClient;
+  /** Where copies of base images of other registries are. */
+  readonly copies: string;
+}
+
+const BASE_NAME = "org.opencontainers.image.base.name";
+const BASE_DIGEST = "org.opencontainers.image.base.digest";
+
+/**
+ * Unpacks what an image has below `/sless` into a folder. The layers of its base image stay where they are: what is in them
+ * this machine has itself.
+ *
+ * @returns how the image is started here
+ * @throws RegistryError, code `MANIFEST_UNKNOWN` or `BLOB_UNKNOWN` when it is not there; SlessError `archive_invalid`; the
+ *   signal's reason
+ */
+export async function pullImage(
+  imageRef: string,
+  runtime: Runtime,
+  folder: string,
+  { registry, copies }: PullDeps,
+  signal: AbortSignal,
+): Promise<Pick<ImageRecord, "runtime" | "command" | "env">> {
+  const { repository, digest = "" } = parseImageReference(imageRef);
+  const manifest = await manifestOf(registry, repository, digest);
+  if (!manifest) throw new RegistryError(404, "MANIFEST_UNKNOWN", `${imageRef} is not there`);
+  const bytes = await blobOf(registry, repository, manifest.config);
+  const { config = {} } = parseJson<ImageConfig>(bytes, `the configuration of ${imageRef}`);
+  const below = await baseLayers(config.Labels ?? {}, { registry, copies });
+  const budget = unpackBudget();
+  for (const layer of manifest.layers.filter((one) => !below.has(one.digest))) {
+    signal.throwIfAborted();
+    const packed = { mediaType: layer.mediaType, bytes: await blobOf(registry, repository, layer) };
+    await unpackLayer(packed, folder, budget);
+  }
+  return startOf(config, runtime);
+}
+
+async function manifestOf(
+  registry: RegistryClient,
+  repository: string,
+  digest: string,
+): Promise<ImageManifest | undefined> {
+  const stored = await registry.manifest(repository, digest);
+  return stored && parseJson<ImageManifest>(stored.bytes, `the manifest ${digest}`);
+}
+
+async function blobOf(registry: RegistryClient, repository: string, { digest }: Descriptor): Promise<Uint8Array> {
+  const bytes = await registry.blob(repository, digest);
+  if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${repository}@${digest} is gone`);
+  return bytes;
+}
+
+/** Digests of the layers of the base image, where it is found; else all of the image is looked through. */
+async function baseLayers(
+  { [BASE_NAME]: name, [BASE_DIGEST]: digest }: Readonly<Record<string, string>>,
+  { registry, copies }: PullDeps,
+): Promise<ReadonlySet<string>> {
+  if (name === undefined || digest === undefined) return new Set();
+  for (const repository of [copies, parseImageReference(name).repository]) {
+    const base = await manifestOf(registry, repository, digest);
+    if (base?.layers) return new Set(base.layers.map((layer) => layer.digest));
+  }
+  return new Set();
+}
+
+/** The image's own command and variables, with this machine's interpreter and folder for those of a container. */
+function startOf(
+  { Entrypoint, Env = [] }: NonNullable<ImageConfig["config"]>,
+  { name, interpreter, start }: Runtime,
+): Pick<ImageRecord, "runtime" | "command" | "env"> {
+  const [program = ""] = interpreter.commands;
+  const variables = new Map(Env.map((line) => line.split(/=(.*)/s) as [string, string]));
+  const env = Object.keys(start.env).flatMap((variable) => {
+    const value = variables.get(variable);
+    return value === undefined ? [] : [[variable, here(value)] as const];
+  });
+  const command = (Entrypoint ?? []).map((part) => (part === program ? INTERPRETER : here(part)));
+  return { runtime: name, command, env: Object.fromEntries(env) };
+}
+
+const ROOT = IMAGE_PATHS.out.slice(0, IMAGE_PATHS.out.lastIndexOf("/"));
+const BELOW_ROOT = new RegExp(`(?<![\\w.-])${ROOT}(?=/|$)`, "g");
+
+/** Paths of the image as paths of its folder. */
+function here(text: string): string {
+  return text.replaceAll(BELOW_ROOT, `${IMAGE}${ROOT}`);
+}

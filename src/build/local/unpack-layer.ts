@@ -1,0 +1,137 @@
+import { createWriteStream } from "node:fs";
+import { link, lstat, mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { type Extract, extract } from "tar-stream";
+import { messageOf, SlessError } from "../../errors/index.ts";
+
+/** What is left of what an image may come to on this machine; counted down by every layer of it. */
+export interface UnpackBudget {
+  bytes: number;
+  entries: number;
+}
+
+export function unpackBudget(): UnpackBudget {
+  return { bytes: 4 * 1024 ** 3, entries: 500_000 };
+}
+
+export interface PackedLayer {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+type Entry = Extract extends AsyncIterable<infer Of> ? Of : never;
+
+const WHITEOUT = ".wh.";
+const OPAQUE = ".wh..wh..opq";
+
+/**
+ * Puts what a layer has below `sless/` on top of what is in the folder; the rest of the image is for containers. What it
+ * names never leads out of the folder, whoever made it: nothing is written through a link.
+ *
+ * @throws SlessError `archive_invalid`; errors of the file system
+ */
+export async function unpackLayer(
+  { mediaType, bytes }: PackedLayer,
+  folder: string,
+  budget: UnpackBudget,
+): Promise<void> {
+  const reader = extract();
+  const packed = Readable.from([bytes]);
+  const reading = /[+.]gzip$/.test(mediaType) ? pipeline(packed, createGunzip(), reader) : pipeline(packed, reader);
+  reading.catch(() => undefined); // thrown below
+  try {
+    for await (const entry of reader) {
+      await unpackEntry(entry, folder, budget);
+      entry.resume();
+    }
+    await reading;
+  } catch (error) {
+    reader.destroy();
+    const { code } = error as NodeJS.ErrnoException;
+    // A full disk is not the layer's fault.
+    if (error instanceof SlessError || (code !== undefined && /^E[A-Z]+$/.test(code))) throw error;
+    throw invalid(messageOf(error));
+  }
+}
+
+async function unpackEntry(entry: Entry, folder: string, budget: UnpackBudget): Promise<void> {
+  const { name, type, size = 0, mode = 0o644, linkname } = entry.header;
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts[0] !== "sless") return;
+  if (parts.includes("..")) throw invalid(`${shown(name)} leads out of it`);
+  budget.entries -= 1;
+  budget.bytes -= size;
+  if (budget.entries < 0 || budget.bytes < 0) throw invalid("the image is larger than this machine takes");
+  const parent = await realFolder(folder, parts.slice(0, -1));
+  const last = parts.at(-1) ?? "";
+  if (last === OPAQUE) {
+    for (const child of await readdir(parent)) await rm(join(parent, child), { recursive: true, force: true });
+    return;
+  }
+  if (last.startsWith(WHITEOUT)) {
+    const gone = last.slice(WHITEOUT.length);
+    if (["", ".", ".."].includes(gone)) throw invalid(`${shown(name)} removes what it may not`);
+    await rm(join(parent, gone), { recursive: true, force: true });
+    return;
+  }
+  const at = join(parent, last);
+  if (type === "directory") {
+    await realFolder(folder, parts, { replace: true });
+    return;
+  }
+  await rm(at, { recursive: true, force: true });
+  if (type === "symlink") await symlink(linkHere(linkname ?? "", parent, folder), at);
+  else if (type === "link") await link(await linked(linkname ?? "", folder), at);
+  // Owner and group are this machine's user; nobody else need read it.
+  else if (type === "file" || type === "contiguous-file")
+    await pipeline(entry, createWriteStream(at, { flags: "wx", mode: (mode & 0o100) === 0 ? 0o644 : 0o755 }));
+}
+
+/** The folder, made where it is missing; a link or a file on the way is no way. */
+async function realFolder(
+  root: string,
+  parts: readonly string[],
+  { replace = false }: { readonly replace?: boolean } = {},
+): Promise<string> {
+  let at = root;
+  for (const [index, part] of parts.entries()) {
+    if (part.startsWith(WHITEOUT)) throw invalid(`${shown(part)} is no folder`);
+    at = join(at, part);
+    const found = await lstat(at).catch(() => undefined);
+    if (found?.isDirectory()) continue;
+    const isLast = index === parts.length - 1;
+    if (found && !(replace && isLast)) throw invalid(`${shown(parts.join("/"))} leads through a link or a file`);
+    if (found) await rm(at);
+    await mkdir(at);
+  }
+  return at;
+}
+
+/** An absolute link names a place in the image; the folder may be moved. */
+function linkHere(target: string, parent: string, folder: string): string {
+  return /^\/sless(\/|$)/.test(target) ? relative(parent, join(folder, target)) : target;
+}
+
+/** A hard link is one to a file of the image, and to none that is reached through a link. */
+async function linked(target: string, folder: string): Promise<string> {
+  const parts = target.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts[0] !== "sless" || parts.includes("..")) throw invalid(`it links to ${shown(target)}`);
+  let at = folder;
+  for (const part of parts) {
+    at = join(at, part);
+    const found = await lstat(at).catch(() => undefined);
+    if (!found || found.isSymbolicLink()) throw invalid(`it links to ${shown(target)}, which is no file of it`);
+  }
+  return at;
+}
+
+function invalid(cause: string): SlessError {
+  return new SlessError("archive_invalid", { cause: `a layer of the image cannot be unpacked: ${cause}` });
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 200));
+}
