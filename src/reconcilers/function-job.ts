@@ -15,6 +15,7 @@ import type { ResourceStore } from "../resources/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { cleanUp } from "./clean-up.ts";
 import { functionJobStatus, type JobObservation } from "./function-job-status.ts";
+import { writeJobStatus } from "./write-job-status.ts";
 
 export interface FunctionJobDeps {
   readonly store: ResourceStore;
@@ -26,6 +27,9 @@ export interface FunctionJobDeps {
   /** As of `CleanUpDeps`. */
   isGone?(ref: WorkloadRef): Promise<boolean>;
 }
+
+/** Characters of a result in an event. */
+const NEWS_MAX = 1_000;
 
 type Job = ObjectOf<"FunctionJob">;
 
@@ -55,7 +59,7 @@ export function createFunctionJobReconciler(deps: FunctionJobDeps): (key: Object
     const seen = await observe(ref, job, deps);
     const status = functionJobStatus(job, seen, deps.clock.now().toISOString());
     report(ref, job.status, status, deps);
-    await deps.store.updateStatus(job, status);
+    await writeJobStatus(job, status, deps.store);
     return nextOf(seen, deps.clock);
   };
 }
@@ -149,7 +153,8 @@ function report(
   if (before?.phase === after.phase && before?.lastRunID === after.lastRunID) return;
   if (after.completionTime !== undefined) {
     const durationMs = Date.parse(after.completionTime) - Date.parse(after.startTime ?? after.completionTime);
-    deps.report({ step: "finished", object: ref, phase: after.phase ?? "", message: after.message ?? "", durationMs });
+    const message = after.phase === "Failed" ? (after.message ?? "") : newsOf(after.message ?? "");
+    deps.report({ step: "finished", object: ref, phase: after.phase ?? "", message, durationMs });
   } else if (after.phase === "Failed") {
     deps.report({
       step: "failed",
@@ -158,4 +163,9 @@ function report(
       message: after.message ?? keyOf(ref),
     });
   }
+}
+
+/** The beginning of a result is enough for whoever watches; the status has the rest. */
+function newsOf(message: string): string {
+  return message.length > NEWS_MAX ? `${message.slice(0, NEWS_MAX).toWellFormed()}…` : message;
 }
