@@ -49,7 +49,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sync: ["apis", "errors", "report", "desired", "plan", "source", "resources", "storage", "controller", "runtimes"],
   routes: ["apis", "errors", "controller/clock", "kubernetes"],
   reconcilers: [...PORTS, "routes"],
-  gateway: ["apis", "errors", "resources", "controller", "platform"],
+  gateway: ["apis", "auth", "errors", "resources", "controller", "platform"],
+  leader: ["apis", "auth", "errors", "controller/clock", "garbage", "kubernetes", "writes"],
   schedule: ["apis", "errors", "report", "resources", "controller", "gateway"],
   "kubernetes-secrets": ["apis", "errors", "controller/clock", "kubernetes", "server/secret-store"],
   "kubernetes-events": ["apis", "errors", "report", "controller", "kubernetes"],
@@ -77,6 +78,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ADAPTERS = [
   "garbage/kubernetes",
   "routes/kubernetes",
+  "leader/kubernetes",
   "auth/kubernetes",
   "source/isomorphic",
   "source/native",

@@ -64,6 +64,14 @@ export interface ClusterSettings {
     /** A proxy in front of the public port sets `X-Forwarded-*`. `TRUST_FORWARDED`, default false. */
     readonly trustForwarded: boolean;
   };
+  readonly controller: {
+    /** On which a controller that leads answers the api. `CONTROLLER_PORT`, default 9092. */
+    readonly port: number;
+    /** File of the token that the api shows there. `CONTROLLER_TOKEN_FILE`. */
+    readonly tokenFile: string;
+    /** Usernames that it lets in. `CONTROLLER_CALLERS`, comma-separated. */
+    readonly callers: readonly string[];
+  };
   readonly tenant: {
     /** `TENANT_QUOTA`: `hard` of every deploy namespace's ResourceQuota, as JSON. */
     readonly quota: Readonly<Record<string, string>> | undefined;
@@ -89,7 +97,8 @@ export interface ClusterSettings {
 }
 
 export const DEFAULT_INTERNAL_PORT = 9091;
-const DEFAULT_TOKEN_FILE = "/var/run/secrets/sless.kube5s.ru/gateway/token";
+const DEFAULT_CONTROLLER_PORT = 9092;
+const tokenFileFor = (audience: string) => `/var/run/secrets/sless.kube5s.ru/${audience}/token`;
 
 /**
  * Reads the environment of a process on a cluster; an empty variable counts as unset.
@@ -122,9 +131,14 @@ export function readClusterSettings(env: Environment): ClusterSettings {
     authMode: read("AUTH_MODE", undefined, oneOf(AUTH_MODES), "kubernetes"),
     gateway: Object.freeze({
       url: read<string | undefined>("GATEWAY_URL", undefined, parseEndpoint, undefined),
-      tokenFile: text("GATEWAY_TOKEN_FILE") ?? DEFAULT_TOKEN_FILE,
+      tokenFile: text("GATEWAY_TOKEN_FILE") ?? tokenFileFor("gateway"),
       callers: read("GATEWAY_CALLERS", undefined, parseNames, []),
       trustForwarded: isTrue(read, "TRUST_FORWARDED"),
+    }),
+    controller: Object.freeze({
+      port: read("CONTROLLER_PORT", undefined, parsePort, DEFAULT_CONTROLLER_PORT),
+      tokenFile: text("CONTROLLER_TOKEN_FILE") ?? tokenFileFor("controller"),
+      callers: read("CONTROLLER_CALLERS", undefined, parseNames, []),
     }),
     tenant: Object.freeze({
       quota: read("TENANT_QUOTA", undefined, parseQuota, undefined),

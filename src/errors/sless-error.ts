@@ -45,6 +45,13 @@ export function isSlessError(error: unknown, code?: ErrorCode): error is SlessEr
   return error instanceof SlessError && (code === undefined || error.code === code);
 }
 
+/** The error whose `code` and `details` another process told; undefined for what is none of ours. */
+export function slessErrorOf(told: unknown): SlessError | undefined {
+  const { code, details } = (told ?? {}) as { code?: unknown; details?: unknown };
+  if (typeof code !== "string" || !Object.hasOwn(ERRORS, code)) return undefined;
+  return new SlessError(code as ErrorCode, details && typeof details === "object" ? (details as ErrorDetails) : {});
+}
+
 /** The message of anything thrown, for `cause` details. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

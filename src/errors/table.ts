@@ -185,6 +185,13 @@ export const ERRORS = {
     happened: "The gateway does not take the call: {cause}.",
     remedy: "Try again in a moment; `kubectl get pods` in the namespace of sless shows whether its gateway runs.",
   },
+  controller_unreachable: {
+    status: 503,
+    consequence: "retry",
+    happened: "The controller does not answer: {cause}.",
+    remedy:
+      "Try again in a moment; `kubectl get pods` in the namespace of sless shows whether its controller runs, `kubectl get lease sless-controller` which one leads.",
+  },
   capacity_exceeded: {
     status: 503,
     consequence: "retry",

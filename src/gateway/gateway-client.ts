@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Pool } from "undici";
 import type { WorkloadRef } from "../apis/index.ts";
+import { tokenFile } from "../auth/index.ts";
 import type { Clock } from "../controller/index.ts";
 import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
 import { callCount } from "./call-count.ts";
@@ -12,7 +13,6 @@ import { INTERNAL_HEADERS, internalPath } from "./internal-protocol.ts";
 import { incomingRequest, internalRequest } from "./outgoing-request.ts";
 import type { OutgoingRequest, ResponseSink } from "./proxy-call.ts";
 import { type RunningCall, sendToGateway } from "./send-to-gateway.ts";
-import { tokenFile } from "./token-file.ts";
 
 export interface GatewayClientOptions {
   /** Of the gateway's internal port, `http://sless-gateway.sless.svc:9091`. */
@@ -37,7 +37,7 @@ const RESPONSE_HEADER_MAX_BYTES = 128 * 1024;
 
 /** Calls workloads through the internal port of a gateway in another process, over kept-alive connections. */
 export function gatewayClient({ url, tokenFile: path, clock }: GatewayClientOptions): GatewayClient {
-  const token = tokenFile(path, clock);
+  const token = tokenFile(path, clock, (cause) => new SlessError("gateway_unreachable", { cause }));
   const inFlight = callCount();
   const pool = new Pool(url, {
     headersTimeout: 0,

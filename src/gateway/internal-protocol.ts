@@ -1,5 +1,6 @@
 import type { WorkloadRef } from "../apis/index.ts";
-import { ERRORS, type ErrorCode, type ErrorDetails, SlessError } from "../errors/index.ts";
+import { CALLER_TOKEN_HEADER } from "../auth/index.ts";
+import { SlessError, slessErrorOf } from "../errors/index.ts";
 import { isWorkloadName } from "./call-path.ts";
 
 /**
@@ -9,7 +10,7 @@ import { isWorkloadName } from "./call-path.ts";
  */
 export const INTERNAL_HEADERS = {
   /** Proves who calls; `Authorization` belongs to the function. */
-  token: "x-sless-token",
+  token: CALLER_TOKEN_HEADER,
   /** How the call came. */
   trigger: "x-sless-trigger",
   /** On answers of the gateway itself: which error. */
@@ -47,11 +48,7 @@ export function errorText({ code, details }: SlessError): string {
 /** The error that `errorText` wrote; undefined for what it never wrote. */
 export function errorOf(text: string): SlessError | undefined {
   try {
-    const { code, details } = JSON.parse(Buffer.from(text, "base64url").toString()) as {
-      code: ErrorCode;
-      details: ErrorDetails;
-    };
-    return Object.hasOwn(ERRORS, code) ? new SlessError(code, details) : undefined;
+    return slessErrorOf(JSON.parse(Buffer.from(text, "base64url").toString()));
   } catch {
     return undefined;
   }

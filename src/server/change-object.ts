@@ -97,5 +97,5 @@ export async function refuseOwned(
   // An owner that exists no longer counts as nobody.
   if (!repository) return;
   if (merged && isLeftToPatch(kind, merged, await store.appliedFields(kind, metadata, "sync"))) return;
-  throw ownedRefusal(object, repository.metadata.name, placeOf(refOf(live)));
+  throw ownedRefusal(object, repository.metadata.name, await placeOf(refOf(live)));
 }

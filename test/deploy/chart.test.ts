@@ -170,6 +170,38 @@ describeWithServers("the chart", () => {
     ]);
   });
 
+  it.each([
+    ["roles", "sless-api", "sless-controller", { "app.kubernetes.io/component": "api" }],
+    ["all", "sless", "sless", {}],
+  ])("lets the api alone ask the controller that leads: mode %s", async (mode, asking, leading, from) => {
+    const objects = (await renderChart({ mode, ...SHARED_CLAIM }, "functions")) as Rendered[];
+    const settings = readClusterSettings(environmentOf(objects));
+    expect(settings.controller.callers).toEqual([`system:serviceaccount:functions:${asking}`]);
+    const podOf = (name: string) => find(objects, "Deployment", name).spec.template.spec;
+    const portsOf = (name: string) => podOf(name).containers[0].ports.map(({ name: port }: Rendered) => port);
+    expect(podOf(leading).containers[0].ports).toContainEqual({
+      name: "leader",
+      containerPort: settings.controller.port,
+    });
+    const audiencesOf = (name: string) =>
+      podOf(name).volumes.flatMap(({ projected }: Rendered) =>
+        (projected?.sources ?? []).map((source: Rendered) => source.serviceAccountToken.audience),
+      );
+    expect(audiencesOf(asking)).toEqual(["sless-gateway", "sless-controller"]);
+    const deployments = objects.filter(({ kind }) => kind === "Deployment").map(({ metadata: { name } }) => name);
+    for (const name of deployments.filter((each) => each !== asking))
+      expect(audiencesOf(name)).not.toContain("sless-controller");
+    for (const name of deployments.filter((each) => each !== leading)) expect(portsOf(name)).not.toContain("leader");
+    const policies = objects.filter(({ kind }) => kind === "NetworkPolicy");
+    const toLeader = policies.flatMap(({ spec }) =>
+      spec.ingress.filter(({ ports }: Rendered) => ports.some(({ port }: Rendered) => port === "leader")),
+    );
+    const peers = [{ podSelector: { matchLabels: { "app.kubernetes.io/name": "sless", ...from } } }];
+    expect(toLeader).toEqual([{ ports: [{ port: "leader" }], from: peers }]);
+    const services = objects.filter(({ kind }) => kind === "Service");
+    expect(services.flatMap(({ spec }) => spec.ports.map((port: Rendered) => port.targetPort))).not.toContain("leader");
+  });
+
   it("keeps CRDs and sources when it is uninstalled", async () => {
     const kept = (await renderChart()).filter(
       (object) => object.metadata.annotations?.["helm.sh/resource-policy"] === "keep",

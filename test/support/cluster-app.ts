@@ -36,6 +36,7 @@ export async function startClusterApp(
     KUBECONFIG: cluster.kubeconfig,
     PORT: "0",
     INTERNAL_PORT: "0",
+    CONTROLLER_PORT: "0",
     LISTEN_ADDRESS: "127.0.0.1",
     POD_NAMESPACE: "default",
     POD_NAME: `sless-${process.pid}`,

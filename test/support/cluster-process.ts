@@ -39,8 +39,8 @@ export interface ClusterProcess {
   readonly name: string;
   /** What it wrote so far. */
   output(): string;
-  /** Waits until it follows the cluster and candidates for the lead. */
-  started(): Promise<void>;
+  /** Waits until it follows the cluster and candidates for the lead; where it listens. */
+  started(): Promise<string>;
   /** Waits until it has the lease. */
   leads(): Promise<void>;
   kill(signal: NodeJS.Signals): Promise<void>;
@@ -69,6 +69,7 @@ export function startClusterProcess(cluster: TestCluster, options: ClusterProces
       KUBECONFIG: kubeconfig,
       PORT: "0",
       INTERNAL_PORT: "0",
+      CONTROLLER_PORT: "0",
       LISTEN_ADDRESS: "127.0.0.1",
       POD_NAMESPACE: namespace,
       POD_NAME: name,
@@ -102,7 +103,8 @@ export function startClusterProcess(cluster: TestCluster, options: ClusterProces
         assertAlive();
         return output;
       };
-      await eventually(`${name} has started`, look, (text) => text.includes("started http"), 60_000);
+      const text = await eventually(`${name} has started`, look, (seen) => /started http\S+\n/.test(seen), 60_000);
+      return /started (http\S+)\n/.exec(text)![1]!;
     },
     async leads() {
       const look = () => {

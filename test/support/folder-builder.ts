@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { imageName, type WorkloadRef } from "../../src/apis/index.ts";
+import { imageName, refText, type WorkloadRef } from "../../src/apis/index.ts";
 import type { Builder, BuildRequest, BuildState } from "../../src/build/index.ts";
 
 export interface FolderBuilderOptions {
@@ -13,10 +13,12 @@ export interface FolderBuilderOptions {
 
 /**
  * A Builder whose images are the names of files, so that they outlive the process: a build that is broken off begins
- * anew, one that has ended is found. `finishedBuilds` tells what was built.
+ * anew, one that has ended is found. `finishedBuilds` tells what was built. Of the builds of its own process it has the
+ * output: a line when one begins, one when it has ended.
  */
 export function folderBuilder({ folder, buildMs }: FolderBuilderOptions): Builder {
   const running = new Map<string, Date>();
+  const begun = new Map<string, Promise<void>>();
   const listeners = new Set<(workload: WorkloadRef) => void>();
 
   async function build(image: string, workload: WorkloadRef): Promise<void> {
@@ -36,7 +38,7 @@ export function folderBuilder({ folder, buildMs }: FolderBuilderOptions): Builde
         return { phase: "built", imageRef, builtAt: new Date(0), durationMs: buildMs, reused: false };
       }
       const startedAt = running.get(image) ?? new Date();
-      if (!running.has(image)) void build(image, workload);
+      if (!running.has(image)) begun.set(refText(workload), build(image, workload));
       running.set(image, startedAt);
       return { phase: "building", startedAt, step: "building" };
     },
@@ -46,7 +48,14 @@ export function folderBuilder({ folder, buildMs }: FolderBuilderOptions): Builde
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async *logs() {},
+    async *logs(workload, { follow, signal }) {
+      const build = begun.get(refText(workload));
+      if (!build) return;
+      yield Buffer.from(`${workload.name} begins\n`);
+      const left = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      if (follow) await Promise.race([build, left]);
+      if (follow && !signal.aborted) yield Buffer.from(`${workload.name} has ended\n`);
+    },
   };
 }
 

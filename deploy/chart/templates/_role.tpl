@@ -8,6 +8,8 @@ A role as a Deployment with its PodDisruptionBudget.
 {{- $values := index $root.Values $role }}
 {{- $objects := has $role (list "all" "controller" "api") }}
 {{- $serves := has $role (list "all" "gateway") }}
+{{- $leads := has $role (list "all" "controller") }}
+{{- $asks := has $role (list "all" "api") }}
 {{- $name := eq $role "all" | ternary "sless" (printf "sless-%s" $role) }}
 apiVersion: apps/v1
 kind: Deployment
@@ -78,6 +80,10 @@ spec:
             - name: GATEWAY_TOKEN_FILE
               value: /var/run/secrets/sless.kube5s.ru/gateway/token
             {{- end }}
+            {{- if $asks }}
+            - name: CONTROLLER_TOKEN_FILE
+              value: /var/run/secrets/sless.kube5s.ru/controller/token
+            {{- end }}
             {{- with $values.env }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
@@ -85,6 +91,9 @@ spec:
             - { name: http, containerPort: 9090 }
             {{- if $serves }}
             - { name: internal, containerPort: 9091 }
+            {{- end }}
+            {{- if $leads }}
+            - { name: leader, containerPort: 9092 }
             {{- end }}
           startupProbe:
             httpGet: { path: /healthz, port: http }
@@ -120,6 +129,9 @@ spec:
             {{- end }}
             - { name: gateway-token, mountPath: /var/run/secrets/sless.kube5s.ru/gateway, readOnly: true }
             {{- end }}
+            {{- if $asks }}
+            - { name: controller-token, mountPath: /var/run/secrets/sless.kube5s.ru/controller, readOnly: true }
+            {{- end }}
       volumes:
         - name: tmp
           emptyDir: {}
@@ -135,6 +147,12 @@ spec:
           projected:
             sources:
               - serviceAccountToken: { audience: sless-gateway, expirationSeconds: 3600, path: token }
+        {{- end }}
+        {{- if $asks }}
+        - name: controller-token
+          projected:
+            sources:
+              - serviceAccountToken: { audience: sless-controller, expirationSeconds: 3600, path: token }
         {{- end }}
       topologySpreadConstraints:
         - maxSkew: 1

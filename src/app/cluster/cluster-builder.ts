@@ -29,17 +29,13 @@ export async function openClusterBuilder(parts: ClusterParts, objects: ClusterOb
   return builder;
 }
 
-/** Of a process in which nothing is built: which images are there, and where the output of builds is. */
-export function builtElsewhere(parts: ClusterParts): Pick<Builder, "has" | "logs"> {
+/** Of a process in which nothing is built: which images are there. */
+export function builtElsewhere(parts: ClusterParts): Pick<Builder, "has"> {
   const clients = registryClients(parts);
   return {
     async has(imageRef) {
       const { host, repository, digest } = parseImageReference(imageRef);
       return digest !== undefined && (await clients(host).manifestDigest(repository, digest)) !== undefined;
-    },
-    async *logs() {
-      const text = "The output of builds is told by the Jobs in the build namespace: see kubectl logs there.\n";
-      yield new TextEncoder().encode(text);
     },
   };
 }

@@ -9,21 +9,23 @@ import {
   startLeaderElection,
 } from "../../controller/index.ts";
 import { messageOf } from "../../errors/index.ts";
-import type { Garbage } from "../../garbage/index.ts";
 import { callHost, type Gateway } from "../../gateway/index.ts";
 import { kubernetesLease } from "../../kubernetes/index.ts";
 import { kubernetesSecrets, watchSecrets } from "../../kubernetes-secrets/index.ts";
+import type { Leader } from "../../leader/index.ts";
+import { leaseIdentity } from "../../leader/kubernetes/index.ts";
 import { type KubernetesPlatform, openKubernetesPlatform } from "../../platform/kubernetes/index.ts";
 import { startReconcilers } from "../../reconcilers/index.ts";
 import type { Routes } from "../../routes/index.ts";
 import { ingressRoutes, removeIngressRoutes } from "../../routes/kubernetes/index.ts";
 import { startScheduler } from "../../schedule/index.ts";
-import { createSyncController, type SyncController } from "../../sync/index.ts";
+import { createSyncController } from "../../sync/index.ts";
 import { type FollowedTenants, followTenants } from "../../tenancy/index.ts";
 import { openRemotes, type Remotes } from "../remotes.ts";
 import { startClusterGarbage } from "./cluster-garbage.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
+import { CONTROLLER_LEASE, openLeaderPort, ownLeader } from "./leader-link.ts";
 import { tenancySettings } from "./tenancy-settings.ts";
 
 export interface ControllerDeps {
@@ -38,22 +40,14 @@ export interface ControllerRole {
   readonly election: LeaderElection;
   readonly platform: KubernetesPlatform;
   readonly remotes: Remotes;
-  /** Of the present leadership, when it is this process's. */
-  readonly sync: () => SyncController | undefined;
-  readonly garbage: () => Garbage | undefined;
+  /** This process, while it leads. */
+  readonly leader: () => Leader | undefined;
 }
 
-const LEASE = "sless-controller";
 /** As the chart names it. */
 const GATEWAY_SERVICE = { name: "sless-gateway", port: "http" };
 /** A leader that lost its lease has so long before another may lead. */
 const STOP_MS = 4_000;
-
-/** What is others' to see of a leadership. */
-interface Led {
-  readonly sync: SyncController;
-  readonly garbage: Garbage;
-}
 
 /** What is made ready before this process leads, so that it can go on at once where another ended. */
 interface Standby extends ControllerDeps {
@@ -86,25 +80,30 @@ export async function startControllerRole(parts: ClusterParts, deps: ControllerD
   await platform.start(watching);
   const routes = await openRoutes(parts);
   const standby: Standby = { ...deps, parts, platform, remotes, routes, tenants };
-  let led: Led | undefined;
+  let led: Leader | undefined;
+  const leader = () => led;
+  await openLeaderPort(parts, leader);
   const election = startLeaderElection({
-    store: kubernetesLease(parts.openClient("lease"), { namespace: settings.pod.namespace, name: LEASE }),
-    identity: `${settings.pod.name}_${randomUUID()}`,
+    store: kubernetesLease(parts.openClient("lease"), { namespace: settings.pod.namespace, name: CONTROLLER_LEASE }),
+    identity: leaseIdentity(settings.pod.name, randomUUID()),
     clock,
     log,
     ...(deps.leaseTimes ? { times: deps.leaseTimes } : {}),
     onStartedLeading: (signal) =>
       lead(standby, signal, (started) => {
         led = started;
+        signal.addEventListener("abort", () => {
+          led = undefined;
+        });
       }),
     onStoppedLeading: (why) => {
       led = undefined;
       log.info({ why }, "does not lead any more");
     },
-    onNewLeader: (leader) => log.info({ leader }, "leads"),
+    onNewLeader: (identity) => log.info({ leader: identity }, "leads"),
   });
   closers.defer(() => election.stop());
-  return { election, platform, remotes, sync: () => led?.sync, garbage: () => led?.garbage };
+  return { election, platform, remotes, leader };
 }
 
 function platformSettings({ settings }: ClusterParts) {
@@ -140,7 +139,7 @@ async function openRoutes({ client, clock, settings, log, watching }: ClusterPar
 }
 
 /** Everything that one process alone may do, until the signal aborts. */
-async function lead(standby: Standby, signal: AbortSignal, onStarted: (led: Led) => void): Promise<void> {
+async function lead(standby: Standby, signal: AbortSignal, onStarted: (led: Leader) => void): Promise<void> {
   const { parts, gateway, objects, builder, platform, remotes, routes, tenants } = standby;
   const { informers, store, directStore, yieldingStore, report, clock, log, runtimes, metrics, addresses } = parts;
   const onRun = (run: ReconcileRun) => log.debug(run, "reconciled");
@@ -163,7 +162,7 @@ async function lead(standby: Standby, signal: AbortSignal, onStarted: (led: Led)
   const corrections = tenants.startCorrecting();
   const stopRemotes = remotes.watch({ repositories: informers.repositories, onHint: sync.hint, onError });
   const garbage = await startClusterGarbage(parts, objects);
-  onStarted({ sync, garbage });
+  onStarted(ownLeader({ sync, garbage, signal }, builder));
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });

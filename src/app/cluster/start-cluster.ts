@@ -4,7 +4,6 @@ import type { Builder } from "../../build/index.ts";
 import type { ClusterApp, ClusterOptions, Role } from "../../cli/index.ts";
 import { type LeaseTimes, systemClock, type TimerClock } from "../../controller/index.ts";
 import { SlessError } from "../../errors/index.ts";
-import type { Garbage } from "../../garbage/index.ts";
 import { type Gateway, gatewayClient } from "../../gateway/index.ts";
 import { createHealthServer, openGuard, type ReadinessCheck, type SlessServer } from "../../server/index.ts";
 import { type Closers, createClosers } from "../closers.ts";
@@ -15,6 +14,7 @@ import { type ClusterObjects, openClusterObjects } from "./cluster-objects.ts";
 import { type ClusterParts, openClusterParts } from "./cluster-parts.ts";
 import { type ControllerRole, startControllerRole } from "./controller-role.ts";
 import { startGatewayRole } from "./gateway-role.ts";
+import { openLeaderLink } from "./leader-link.ts";
 
 export interface ClusterComposition extends ClusterOptions {
   /** Makes images; default: by the settings. */
@@ -85,23 +85,17 @@ function openServer({
   const { authorize } = auth;
   if (!roles.includes("api"))
     return createHealthServer({ gateway, guard: openGuard, authorize, metrics, readiness, log });
+  const leader = openLeaderLink(parts, objects!, () => controller()?.leader());
   return openApiServer(parts, {
     auth,
     gateway,
     objects: objects!,
-    builder: builder ?? builtElsewhere(parts),
-    ...(roles.includes("controller") ? { collectGarbage: (options) => garbageOf(controller()).collect(options) } : {}),
+    builder: { has: (builder ?? builtElsewhere(parts)).has, logs: leader.buildLogs },
+    collectGarbage: leader.collectGarbage,
+    placeOf: leader.placeOf,
     readiness,
-    placeOf: (ref) => controller()?.sync()?.placeOf(ref),
     repositoryUrlFault: repositoryUrlFault(settings.gitNetworks),
   });
-}
-
-/** @throws SlessError `not_found` where another process leads */
-function garbageOf(controller: ControllerRole | undefined): Garbage {
-  const garbage = controller?.garbage();
-  if (garbage) return garbage;
-  throw new SlessError("not_found", { what: "The collector of garbage in this process (another one leads)" });
 }
 
 /** @throws SlessError `settings_invalid` without an address */

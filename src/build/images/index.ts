@@ -1,1 +1,2 @@
 export * from "./image-builder.ts";
+export { type KeptLogs, keptLogs } from "./kept-logs.ts";

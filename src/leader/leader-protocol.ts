@@ -1,0 +1,76 @@
+import {
+  KIND_NAMES,
+  type Kind,
+  NAME_MAX_LENGTH,
+  NAME_PATTERN,
+  NAMESPACE_MAX_LENGTH,
+  NAMESPACE_PATTERN,
+  type ObjectRef,
+  WORKLOAD_KINDS,
+  type WorkloadKind,
+  type WorkloadRef,
+} from "../apis/index.ts";
+
+/**
+ * How other parts of sless ask the leader, with `CALLER_TOKEN_HEADER` in every request:
+ *
+ * - `GET /places/{kind}/{namespace}/{name}`: `{"place": {"file", "line"}}`, without `place` where it is not known
+ * - `GET /build-logs/{kind}/{namespace}/{name}[?follow=true]`: text
+ * - `POST /garbage[?dry_run=true]`: line breaks while it works, then `{"report"}` or `{"error": {"code", "details"}}`
+ *
+ * A refusal has the status of its error and `{"error": {"code", "details"}}`.
+ */
+export type LeaderQuestion =
+  | { readonly asks: "place"; readonly object: ObjectRef }
+  | { readonly asks: "build-logs"; readonly workload: WorkloadRef; readonly follow: boolean }
+  | { readonly asks: "garbage"; readonly dryRun: boolean };
+
+/** So often the leader shows that it still works on an answer. */
+export const BEAT_MS = 5_000;
+
+const OF_OBJECT = /^\/(places|build-logs)\/([A-Za-z]+)\/([a-z0-9-]+)\/([a-z0-9-]+)(\?follow=true)?$/;
+const namespacePattern = new RegExp(NAMESPACE_PATTERN);
+const namePattern = new RegExp(NAME_PATTERN);
+
+/** Method and target of the request that asks it. Pure. */
+export function requestOf(question: LeaderQuestion): { readonly method: "GET" | "POST"; readonly path: string } {
+  switch (question.asks) {
+    case "place":
+      return { method: "GET", path: `/places/${pathOf(question.object)}` };
+    case "build-logs":
+      return {
+        method: "GET",
+        path: `/build-logs/${pathOf(question.workload)}${question.follow ? "?follow=true" : ""}`,
+      };
+    case "garbage":
+      return { method: "POST", path: `/garbage${question.dryRun ? "?dry_run=true" : ""}` };
+  }
+}
+
+/** The reverse of `requestOf`; undefined for all else. Nothing is decoded. Pure. */
+export function questionOf(method: string | undefined, target: string): LeaderQuestion | undefined {
+  if (method === "POST") {
+    if (target === "/garbage") return { asks: "garbage", dryRun: false };
+    return target === "/garbage?dry_run=true" ? { asks: "garbage", dryRun: true } : undefined;
+  }
+  const [, what, kind = "", namespace = "", name = "", query] = (method === "GET" && OF_OBJECT.exec(target)) || [];
+  if (!isName(namespace, NAMESPACE_MAX_LENGTH, namespacePattern) || !isName(name, NAME_MAX_LENGTH, namePattern))
+    return undefined;
+  if (what === "places" && query === undefined && isOneOf(KIND_NAMES, kind))
+    return { asks: "place", object: { kind, namespace, name } };
+  if (what === "build-logs" && isOneOf(WORKLOAD_KINDS, kind))
+    return { asks: "build-logs", workload: { kind, namespace, name }, follow: query !== undefined };
+  return undefined;
+}
+
+function pathOf({ kind, namespace, name }: ObjectRef): string {
+  return [kind, namespace, name].map(encodeURIComponent).join("/");
+}
+
+function isName(text: string, maxLength: number, pattern: RegExp): boolean {
+  return text.length <= maxLength && pattern.test(text);
+}
+
+function isOneOf<T extends Kind | WorkloadKind>(kinds: readonly T[], kind: string): kind is T {
+  return kinds.includes(kind as T);
+}
