@@ -70,6 +70,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "config",
     "pull",
     "rollback",
+    "build/plan/index",
     "server/client",
   ],
   config: ["apis", "errors"],
@@ -77,8 +78,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 const ADAPTERS = [
   "garbage/kubernetes",
-  "routes/kubernetes",
   "leader/kubernetes",
+  "routes/kubernetes",
   "auth/kubernetes",
   "source/isomorphic",
   "source/native",

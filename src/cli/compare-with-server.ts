@@ -1,23 +1,18 @@
-import {
-  ANNOTATIONS,
-  type AnyObject,
-  type Diagnostic,
-  type ObjectOf,
-  ownerUidOf,
-  refOf,
-  refText,
-} from "../apis/index.ts";
+import { ANNOTATIONS, type AnyObject, type ObjectOf, ownerUidOf, refOf, refText } from "../apis/index.ts";
 import { type KnownObjects, openDesiredReader } from "../desired/index.ts";
-import { DEFAULT_GUARD, type DesiredState, type Plan, planChanges, refusalDiagnostics } from "../plan/index.ts";
+import {
+  builtOfLive,
+  DEFAULT_GUARD,
+  type DesiredState,
+  type Plan,
+  planChanges,
+  refusalDiagnostics,
+} from "../plan/index.ts";
 import type { GitReader, Resolved } from "../source/index.ts";
 import type { LiveObjects } from "./live-objects.ts";
+import type { ShownPlan } from "./plan-output.ts";
+import { readBuilds } from "./read-builds.ts";
 import type { VerbContext } from "./verb.ts";
-
-export interface Comparison {
-  readonly plan: Plan;
-  /** Of the manifests, and of what the plan refuses. */
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /** Owner of what nobody owns yet: a repository that the server does not have. */
 const NOBODY = "00000000-0000-0000-0000-000000000000";
@@ -36,7 +31,7 @@ export async function compareWithServer(
     readonly head: Resolved;
   },
   { deps, settings }: VerbContext,
-): Promise<Comparison> {
+): Promise<ShownPlan> {
   const { live, repository, git, head } = request;
   const uid = repository?.metadata.uid ?? NOBODY;
   const runtimes = await deps.loadRuntimes();
@@ -47,11 +42,17 @@ export async function compareWithServer(
   const plan = planFor(desired, { uid, live, spec: repository?.spec });
   const nameOf = (owner: string) => live.repositories.find(({ metadata }) => metadata.uid === owner)?.metadata.name;
   const refusals = refusalDiagnostics(plan, (owner) => nameOf(owner) ?? owner);
-  return { plan, diagnostics: [...desired.diagnostics, ...refusals] };
+  const { builds, diagnostics } = await readBuilds({
+    plan,
+    git,
+    runtimes,
+    before: { live: live.objects.map(builtOfLive) },
+  });
+  return { plan, diagnostics: [...desired.diagnostics, ...refusals, ...diagnostics], builds };
 }
 
 /** Exit code of a comparison: 0 the same, 1 differs, 2 faults. */
-export function codeOf({ plan, diagnostics }: Comparison): number {
+export function codeOf({ plan, diagnostics }: ShownPlan): number {
   if (diagnostics.length > 0) return 2;
   return plan.actions.some(({ kind }) => kind !== "unchanged" && kind !== "leave") ? 1 : 0;
 }

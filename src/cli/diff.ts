@@ -38,9 +38,9 @@ export const diff: Verb<DiffOptions> = {
     const git = await deps.openGitReader(await findRepository(resolve(io.cwd, repo)));
     try {
       const at = { live, repository, git, head: await git.resolveExpression(head) };
-      const { plan, diagnostics } = await compareWithServer(at, context);
-      await writePlan(plan, { output, diagnostics }, context);
-      return codeOf({ plan, diagnostics });
+      const comparison = await compareWithServer(at, context);
+      await writePlan(comparison, output, context);
+      return codeOf(comparison);
     } finally {
       await git.close();
     }

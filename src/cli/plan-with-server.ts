@@ -38,7 +38,7 @@ export async function planWithServer(options: ServerPlan, context: VerbContext):
   try {
     const head = await headOf(git, options.head);
     const comparison = await compareWithServer({ live, repository, git, head }, context);
-    await writePlan(comparison.plan, { output: options.output, diagnostics: comparison.diagnostics }, context);
+    await writePlan(comparison, options.output, context);
     return codeOf(comparison);
   } finally {
     await git.close();

@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
 import { refOf, refText } from "../apis/index.ts";
-import { type KnownObjects, NOTHING_KNOWN, openDesiredReader } from "../desired/index.ts";
+import { type DesiredReaderOptions, type KnownObjects, NOTHING_KNOWN, openDesiredReader } from "../desired/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
 import { changesBetween, type DesiredState, isWriting } from "../plan/index.ts";
 import type { GitReader, Resolved } from "../source/index.ts";
 import { findRepository } from "./find-repository.ts";
 import { PLAN_OPTION, type PlanOutput, writePlan } from "./plan-output.ts";
 import { planWithServer } from "./plan-with-server.ts";
-import { CLIENT_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
+import { readBuilds } from "./read-builds.ts";
+import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
 
 interface PlanOptions {
   readonly repo: string;
@@ -56,10 +57,13 @@ export const plan: Verb<PlanOptions> = {
     const git = await deps.openGitReader(await findRepository(resolve(io.cwd, repo)));
     try {
       const revisions = await revisionsOf(git, base, head);
-      const states = await readStates(git, revisions, path, context);
+      const runtimes = await deps.loadRuntimes();
+      const states = await readStates(git, revisions, { path, namespace: context.settings.namespace, runtimes });
       const changes = changesBetween(states.base, states.head);
-      const { diagnostics } = states.head;
-      await writePlan(changes, { output, diagnostics }, context);
+      const before = { base: states.base?.objects ?? [] };
+      const { builds, diagnostics: ofBuilds } = await readBuilds({ plan: changes, git, runtimes, before });
+      const diagnostics = [...states.head.diagnostics, ...ofBuilds];
+      await writePlan({ plan: changes, diagnostics, builds }, output, context);
       if (diagnostics.length > 0) return 2;
       return changes.actions.some(isWriting) ? 1 : 0;
     } catch (error) {
@@ -104,11 +108,9 @@ async function revisionsOf(git: GitReader, base: string | undefined, head: strin
 async function readStates(
   git: GitReader,
   { base, head }: Revisions,
-  path: string,
-  { deps, settings }: VerbContext,
+  options: Pick<DesiredReaderOptions, "path" | "namespace" | "runtimes">,
 ): Promise<{ base: DesiredState | undefined; head: DesiredState }> {
-  const runtimes = await deps.loadRuntimes();
-  const reader = openDesiredReader({ git, path, namespace: settings.namespace, runtimes });
+  const reader = openDesiredReader({ git, ...options });
   const before = base && (await reader.read(base, NOTHING_KNOWN).catch(absentFolder));
   return { base: before, head: await reader.read(head, before ? knownOf(before) : NOTHING_KNOWN) };
 }

@@ -1,7 +1,6 @@
+import { DEFAULT_ENTRYPOINT } from "../apis/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { resolveBelow } from "./paths.ts";
-
-const DEFAULT_ENTRYPOINT = "handler.handle";
 
 /**
  * What is missing for an entry point, in words; undefined when a file that can hold it is in the source. The module

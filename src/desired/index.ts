@@ -1,3 +1,4 @@
+export { type DependencyFileRead, readDependencyFiles } from "./dependency-files.ts";
 export * from "./desired-reader.ts";
 export { type KnownObjects, NOTHING_KNOWN } from "./known-objects.ts";
 export type { DesiredLimits } from "./limits.ts";

@@ -150,7 +150,8 @@ function definitionOf({ file, entry }: Wanted, { object, position }: ManifestObj
   };
 }
 
-function sourceFolderOf(file: string, object: ObjectIntent): string | undefined {
+/** Folder below the root whose files an object runs; undefined for objects without code of their own. */
+export function sourceFolderOf(file: string, object: ObjectIntent): string | undefined {
   const spec = object.spec as { functionRef?: string; sourceDir?: string };
   if (object.kind === "Trigger" || object.kind === "Repository" || spec.functionRef !== undefined) return undefined;
   return resolveBelow(parentOf(file) ?? "", spec.sourceDir ?? "");

@@ -401,6 +401,12 @@ export const ERRORS = {
     happened: "Installing the dependencies failed: {cause}.",
     remedy: "Read `sless logs --build {name}`; correct {file}.",
   },
+  dependencies_unreadable: {
+    status: 422,
+    consequence: "stalled",
+    happened: "{file} cannot be read: {cause}.",
+    remedy: "Correct it; what installs the dependencies refuses it.",
+  },
   build_failed: {
     status: 422,
     consequence: "retry",

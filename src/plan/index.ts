@@ -1,12 +1,15 @@
 export * from "./action.ts";
 export { toLine } from "./action-text.ts";
 export { type Applier, appliedHash, appliedIntent } from "./applied-intent.ts";
+export { type BuiltBefore, builtOfLive, builtOfRevision, type SourceNeed } from "./built-before.ts";
 export { changesBetween } from "./changes-between.ts";
 export { DEFAULT_GUARD, type DeletionGuard, isWithinGuard } from "./deletion-guard.ts";
 export * from "./desired-state.ts";
 export { nameClashes } from "./name-clashes.ts";
+export { type BuildsRequest, planBuilds, wantedBy } from "./plan-builds.ts";
 export { type PlannedRepository, type PlanRequest, planChanges } from "./plan-changes.ts";
 export { type PlanCounts, planCounts } from "./plan-counts.ts";
+export { buildText, NO_BUILDS, type PlannedBuild, type PlannedBuilds } from "./planned-build.ts";
 export { createPlanner, type Planner } from "./planner.ts";
 export { refusalDiagnostics } from "./refusal-diagnostics.ts";
 export { type PlanDocument, type PlanDocumentAction, planDocument } from "./render-json.ts";

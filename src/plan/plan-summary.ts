@@ -1,8 +1,9 @@
 import type { Plan } from "./action.ts";
 import { planCounts } from "./plan-counts.ts";
+import { buildCounts, NO_BUILDS, type PlannedBuilds } from "./planned-build.ts";
 
-/** `1 to create, 2 to update (1 code, 1 configuration), 5 unchanged`. */
-export function planSummary(plan: Plan, faults: number): string {
+/** `1 to create, 2 to update (1 code, 1 configuration), 5 unchanged; builds: 1 append, 1 no build`. */
+export function planSummary(plan: Plan, faults: number, builds: PlannedBuilds = NO_BUILDS): string {
   const counts = planCounts(plan);
   const parts = [
     part(counts.create, "to create"),
@@ -16,7 +17,8 @@ export function planSummary(plan: Plan, faults: number): string {
     part(counts.unchanged, "unchanged"),
     part(faults, faults === 1 ? "fault" : "faults"),
   ].filter((text) => text !== "");
-  return parts.length > 0 ? parts.join(", ") : "nothing there, nothing to do";
+  if (parts.length === 0) return "nothing there, nothing to do";
+  return parts.join(", ") + (builds.size > 0 ? `; builds: ${buildCounts(builds)}` : "");
 }
 
 function part(count: number, what: string, detail = ""): string {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../apis/index.ts";
+import { type Diagnostic, refText } from "../apis/index.ts";
 import {
   type Action,
   type ActionKind,
@@ -9,6 +9,7 @@ import {
   refOfAction,
 } from "./action.ts";
 import { type PlanCounts, planCounts } from "./plan-counts.ts";
+import { NO_BUILDS, type PlannedBuild, type PlannedBuilds } from "./planned-build.ts";
 
 /** What `sless plan -o json` prints. Fields are only ever added. */
 export interface PlanDocument {
@@ -35,23 +36,29 @@ export interface PlanDocumentAction {
   readonly changes?: readonly FieldChange[];
   /** Files of the source that changed. */
   readonly files?: readonly string[];
+  /** How the image of what changes comes to be. */
+  readonly build?: PlannedBuild;
 }
 
 /** A plan as data; unset values are left out. */
-export function planDocument(plan: Plan, diagnostics: readonly Diagnostic[]): PlanDocument {
+export function planDocument(
+  plan: Plan,
+  diagnostics: readonly Diagnostic[],
+  builds: PlannedBuilds = NO_BUILDS,
+): PlanDocument {
   return {
     revision: plan.revision,
     counts: planCounts(plan),
-    actions: plan.actions.map(toDocumentAction),
+    actions: plan.actions.map((action) => toDocumentAction(action, builds.get(refText(refOfAction(action))))),
     diagnostics,
   };
 }
 
-export function renderJson(plan: Plan, diagnostics: readonly Diagnostic[]): string {
-  return `${JSON.stringify(planDocument(plan, diagnostics), null, 2)}\n`;
+export function renderJson(plan: Plan, diagnostics: readonly Diagnostic[], builds: PlannedBuilds): string {
+  return `${JSON.stringify(planDocument(plan, diagnostics, builds), null, 2)}\n`;
 }
 
-function toDocumentAction(action: Action): PlanDocumentAction {
+function toDocumentAction(action: Action, build: PlannedBuild | undefined): PlanDocumentAction {
   const { kind, namespace, name } = refOfAction(action);
   const { file, line } = placeOf(action);
   return {
@@ -65,5 +72,6 @@ function toDocumentAction(action: Action): PlanDocumentAction {
     ...("classes" in action && { classes: action.classes }),
     ...("changes" in action && { changes: action.changes }),
     ...("files" in action && { files: action.files }),
+    ...(build && { build }),
   };
 }

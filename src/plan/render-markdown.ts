@@ -2,6 +2,7 @@ import { type Diagnostic, refText } from "../apis/index.ts";
 import { type Action, type Plan, refOfAction } from "./action.ts";
 import { detailOf, visible } from "./action-text.ts";
 import { planSummary } from "./plan-summary.ts";
+import { buildText, type PlannedBuilds } from "./planned-build.ts";
 import { diagnosticLine, placeText } from "./render-text.ts";
 
 /** Forges cut comments at 64 KiB; some room is left for what is put around. */
@@ -10,13 +11,18 @@ const BYTES_MAX = 60 * 1024;
 const FAULT_BYTES_MAX = BYTES_MAX / 2;
 const NOTE_BYTES = 100;
 
-/** A comment for a pull request: the sum, the faults, a table of what changes. At most 60 KiB; a note tells what was left out. */
-export function renderMarkdown(plan: Plan, diagnostics: readonly Diagnostic[]): string {
-  const head = `### sless plan\n\n${planSummary(plan, diagnostics.length)}\n`;
+/**
+ * A comment for a pull request: the sum, the faults, a table of what changes and what that builds. At most 60 KiB; a note
+ * tells what was left out.
+ */
+export function renderMarkdown(plan: Plan, diagnostics: readonly Diagnostic[], builds: PlannedBuilds): string {
+  const head = `### sless plan\n\n${planSummary(plan, diagnostics.length, builds)}\n`;
   const faults = section("\n**Faults**\n\n", diagnostics.map(faultRow), FAULT_BYTES_MAX, "faults");
-  const rows = plan.actions.filter(({ kind }) => kind !== "unchanged").map(actionRow);
+  const rows = plan.actions.filter(({ kind }) => kind !== "unchanged").map((action) => actionRow(action, builds));
   const left = BYTES_MAX - Buffer.byteLength(head + faults);
-  const table = section("\n| | Object | Change | File |\n|---|---|---|---|\n", rows, left, "objects");
+  const columns = ["", " Object ", " Change ", ...(builds.size > 0 ? [" Build "] : []), " File "];
+  const title = `\n| ${columns.join("|")}|\n|${columns.map(() => "---|").join("")}\n`;
+  const table = section(title, rows, left, "objects");
   return head + faults + table;
 }
 
@@ -32,8 +38,10 @@ function section(title: string, rows: readonly string[], bytesMax: number, what:
   return text;
 }
 
-function actionRow(action: Action): string {
-  const cells = [action.kind, code(refText(refOfAction(action))), code(detailOf(action)), code(placeText(action))];
+function actionRow(action: Action, builds: PlannedBuilds): string {
+  const ref = refText(refOfAction(action));
+  const build = builds.size > 0 ? [code(buildText(builds.get(ref)))] : [];
+  const cells = [action.kind, code(ref), code(detailOf(action)), ...build, code(placeText(action))];
   return `| ${cells.join(" | ")} |\n`;
 }
 

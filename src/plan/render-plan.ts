@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../apis/index.ts";
 import type { Plan } from "./action.ts";
+import { NO_BUILDS, type PlannedBuilds } from "./planned-build.ts";
 import { renderJson } from "./render-json.ts";
 import { renderMarkdown } from "./render-markdown.ts";
 import { renderText } from "./render-text.ts";
@@ -12,17 +13,20 @@ export interface RenderOptions {
   /** Colours for a terminal; of `text` only. */
   readonly color: boolean;
   readonly diagnostics: readonly Diagnostic[];
+  /** How the images of what changes come to be, where that was looked at. */
+  readonly builds?: PlannedBuilds;
 }
 
 /** The plan for people (`text`), programs (`json`) or a pull request (`markdown`); ends with a line break. Pure. */
-export function renderPlan(plan: Plan, { format, color, diagnostics }: RenderOptions): string {
+export function renderPlan(plan: Plan, options: RenderOptions): string {
+  const { format, color, diagnostics, builds = NO_BUILDS } = options;
   switch (format) {
     case "text":
-      return renderText(plan, diagnostics, color);
+      return renderText(plan, { diagnostics, builds, color });
     case "json":
-      return renderJson(plan, diagnostics);
+      return renderJson(plan, diagnostics, builds);
     case "markdown":
-      return renderMarkdown(plan, diagnostics);
+      return renderMarkdown(plan, diagnostics, builds);
     default:
       throw new Error(`unknown format ${format satisfies never}`);
   }

@@ -2,6 +2,8 @@ import { type Diagnostic, refText } from "../apis/index.ts";
 import { type Action, type ActionKind, type Plan, placeOf, refOfAction } from "./action.ts";
 import { detailOf, visible } from "./action-text.ts";
 import { planSummary } from "./plan-summary.ts";
+import { buildText, type PlannedBuilds } from "./planned-build.ts";
+import type { RenderOptions } from "./render-plan.ts";
 
 /** The sign at the start of a line, and its colour on a terminal (SGR number). */
 const SIGNS: Record<ActionKind, { sign: string; color: number }> = {
@@ -25,19 +27,21 @@ const NAMED: Partial<Record<ActionKind, string>> = {
 };
 
 /** One line per object that is not unchanged, then the faults, then the sum. */
-export function renderText(plan: Plan, diagnostics: readonly Diagnostic[], color: boolean): string {
+export function renderText(plan: Plan, options: Required<Omit<RenderOptions, "format">>): string {
+  const { diagnostics, builds, color } = options;
   const paint = (text: string, sgr: number) => (color && sgr > 0 ? `\x1b[${sgr}m${text}\x1b[0m` : text);
   const lines = plan.actions
     .filter(({ kind }) => kind !== "unchanged")
-    .map((action) => paint(lineOf(action), SIGNS[action.kind].color));
+    .map((action) => paint(lineOf(action, builds), SIGNS[action.kind].color));
   for (const diagnostic of diagnostics) lines.push(paint(diagnosticLine(diagnostic), SIGNS.delete.color));
-  return `${[...lines, planSummary(plan, diagnostics.length)].join("\n")}\n`;
+  return `${[...lines, planSummary(plan, diagnostics.length, builds)].join("\n")}\n`;
 }
 
-function lineOf(action: Action): string {
+function lineOf(action: Action, builds: PlannedBuilds): string {
   const place = placeText(action);
   const detail = `${NAMED[action.kind] ?? ""}${detailOf(action)}`;
-  return [`${SIGNS[action.kind].sign} ${refText(refOfAction(action))}`, detail, place && `(${place})`]
+  const ref = refText(refOfAction(action));
+  return [`${SIGNS[action.kind].sign} ${ref}`, detail, visible(buildText(builds.get(ref))), place && `(${place})`]
     .filter((text) => text !== "")
     .join("   ");
 }

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_ENTRYPOINT,
   type FunctionJobStatus,
   keyOf,
   type ObjectKey,
@@ -133,7 +134,7 @@ async function programOf(
 }
 
 function settingsOf(spec: Job["spec"], timeoutSec: number): Program["spec"] {
-  const { entrypoint = "handler.handle", memoryMB = 128, env = {}, secretEnv = {} } = spec;
+  const { entrypoint = DEFAULT_ENTRYPOINT, memoryMB = 128, env = {}, secretEnv = {} } = spec;
   return { entrypoint, memoryMB, timeoutSec, env, secretEnv };
 }
 

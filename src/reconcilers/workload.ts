@@ -1,4 +1,5 @@
 import {
+  DEFAULT_ENTRYPOINT,
   effectiveReplicas,
   isReachable,
   keyOf,
@@ -97,7 +98,7 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
   const build = await deps.builder.ensure({
     workload: ref,
     runtime,
-    entrypoint: object.spec.entrypoint ?? "handler.handle",
+    entrypoint: object.spec.entrypoint ?? DEFAULT_ENTRYPOINT,
     sourceDigest,
     sourceKey: object.spec.s3Key ?? "",
   });
@@ -137,7 +138,7 @@ export function workloadSpec(
   object: Workload,
   image: Pick<WorkloadSpec, "imageRef" | "sourceDigest">,
 ): WorkloadSpec {
-  const { entrypoint = "handler.handle", memoryMB = 128, timeoutSec = 0, env = {}, secretEnv = {} } = object.spec;
+  const { entrypoint = DEFAULT_ENTRYPOINT, memoryMB = 128, timeoutSec = 0, env = {}, secretEnv = {} } = object.spec;
   return { workload: ref, ...image, entrypoint, memoryMB, timeoutSec, env, secretEnv };
 }
 

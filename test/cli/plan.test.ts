@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
+import type { PlanDocumentAction } from "../../src/plan/index.ts";
 import { openIsomorphicReader } from "../../src/source/isomorphic/index.ts";
 import { type Files, type GitRepository, gitRepository } from "../support/git-repository.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -38,9 +39,9 @@ it("without a base everything is new, and the exit code is 1", async () => {
   const { code, stdout } = await planOf(await gitRepository(FUNCTIONS));
   expect(code).toBe(1);
   expect(stdout).toMatchInlineSnapshot(`
-    "+ Function/default/a   (functions/a/function.yaml:2)
-    + Function/default/b   (functions/b/function.yaml:2)
-    2 to create
+    "+ Function/default/a   deps + append: requirements.txt is new   (functions/a/function.yaml:2)
+    + Function/default/b   append: nothing is to be installed   (functions/b/function.yaml:2)
+    2 to create; builds: 1 append, 1 deps + append
     "
   `);
 });
@@ -163,6 +164,89 @@ it("a bare repository is read in place", async () => {
   const { code, stdout } = await planOf(await gitRepository(FUNCTIONS, { bare: true }), "--head", "main");
   expect(code).toBe(1);
   expect(stdout).toContain("Function/default/a");
+});
+
+const PACKAGE = '{"name":"a","dependencies":{"one":"1.0.0"}}';
+const node = (name: string) => functionYaml(name).replace("python3.11", "nodejs24");
+const JS = "exports.handle = () => 1;\n";
+const builds: Record<string, [Files, string]> = {
+  "code alone is appended": [
+    { "functions/a/handler.py": "def handle(event): return 2\n" },
+    "append: only code changed",
+  ],
+  "a changed requirements.txt is installed": [
+    { "functions/a/requirements.txt": "two==1.0\n" },
+    "deps + append: requirements.txt changed",
+  ],
+  "the dependencies of another function are there": [
+    { "functions/b/requirements.txt": "one==1.0\n" },
+    "append: its dependencies are those of Function/default/a",
+  ],
+  "requirements that reach into the source are built with it": [
+    { "functions/a/requirements.txt": "one\n-e .\n" },
+    "full: requirements.txt line 2 (-e .) installs the source itself",
+  ],
+  "so is a package with a script": [
+    {
+      "functions/c/function.yaml": node("c"),
+      "functions/c/handler.js": JS,
+      "functions/c/package.json": '{"scripts":{"install":"make"}}',
+    },
+    "full: package.json has an install script (install)",
+  ],
+  "a lock file beside a package.json is installed from": [
+    {
+      "functions/c/function.yaml": node("c"),
+      "functions/c/handler.js": JS,
+      "functions/c/package.json": PACKAGE,
+      "functions/c/package-lock.json": "{}",
+    },
+    "deps + append: package-lock.json and package.json are new",
+  ],
+  "a compiled language is built": [
+    {
+      "functions/c/function.yaml": functionYaml("c").replace("python3.11", "go1.26"),
+      "functions/c/handler.go": "package c\n",
+    },
+    "full: go is compiled",
+  ],
+  "another field needs no build": [
+    { "functions/a/function.yaml": functionYaml("a", "  memoryMB: 256\n") },
+    "no build: source unchanged",
+  ],
+  "a job is built as a function is": [
+    {
+      "jobs/c/job.yaml": functionYaml("c").replace("kind: Function", "kind: FunctionJob"),
+      "jobs/c/handler.py": HANDLER,
+      "jobs/c/requirements.txt": "three\n",
+    },
+    "deps + append: requirements.txt is new",
+  ],
+};
+it.each(Object.entries(builds))("how it is built is told: %s", async (_name, [files, expected]) => {
+  const repository = await changed(files);
+  const { stdout } = await planOf(repository, "--base", "main");
+  expect(stdout).toContain(`   ${expected}   (`);
+  const { actions } = JSON.parse((await planOf(repository, "--base", "main", "-o", "json")).stdout);
+  const told = actions.flatMap(({ build }: PlanDocumentAction) => (build ? [build] : []));
+  expect(told).toHaveLength(1);
+  expect(expected).toContain(`: ${told[0].reason}`);
+  expect((await planOf(repository, "--base", "main", "-o", "markdown")).stdout).toContain(`| \`${expected}\` |`);
+});
+
+it("what installs the dependencies could not read is a fault at its place, and no build is guessed at", async () => {
+  const repository = await changed({
+    "functions/a/requirements.txt": Buffer.from("one\n# caf\u00e9\n", "latin1"),
+    "functions/c/function.yaml": node("c"),
+    "functions/c/handler.js": JS,
+    "functions/c/package.json": '{\n  "name": "c",\n}\n',
+  });
+  const { code, stdout } = await planOf(repository, "--base", "main");
+  expect(code).toBe(2);
+  expect(stdout).toContain('functions/c/package.json:3:1: package.json cannot be read: it is no JSON: unexpected "}"');
+  expect(stdout).toContain("functions/a/requirements.txt:2:6: requirements.txt cannot be read: it is no UTF-8 text");
+  expect(stdout).toMatch(/\+ Function\/default\/c {3}build unknown: package\.json cannot be read/);
+  expect(stdout).toContain("2 faults");
 });
 
 const refused: Record<string, [string[], string]> = {

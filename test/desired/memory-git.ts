@@ -1,27 +1,30 @@
 import { createHash } from "node:crypto";
 import type { GitReader, ObjectId, Resolved, TreeEntry } from "../../src/source/index.ts";
 
+/** Text of a file, or where a link leads. */
+export type MemoryFile = string | { readonly link: string };
+
 /** Git objects in memory, for histories too many to make with git. Files by path; empty folders do not exist. */
 export interface MemoryGit {
   readonly git: Pick<GitReader, "trees" | "sizes" | "blobs">;
   /** Stores the files as a tree. */
-  commit(files: ReadonlyMap<string, string>): Pick<Resolved, "tree" | "revision">;
+  commit(files: ReadonlyMap<string, MemoryFile>): Pick<Resolved, "tree" | "revision">;
 }
 
 export function memoryGit(): MemoryGit {
   const trees = new Map<ObjectId, readonly TreeEntry[]>();
   const blobs = new Map<ObjectId, Uint8Array>();
 
-  function writeTree(files: ReadonlyMap<string, string>): ObjectId {
+  function writeTree(files: ReadonlyMap<string, MemoryFile>): ObjectId {
     const entries = new Map<string, TreeEntry>();
-    const folders = new Map<string, Map<string, string>>();
-    for (const [path, text] of files) {
+    const folders = new Map<string, Map<string, MemoryFile>>();
+    for (const [path, file] of files) {
       const slash = path.indexOf("/");
-      if (slash < 0) entries.set(path, { name: path, mode: "100644", id: writeBlob(text) });
+      if (slash < 0) entries.set(path, entryOf(path, file));
       else {
         const name = path.slice(0, slash);
-        const inner = folders.get(name) ?? new Map<string, string>();
-        folders.set(name, inner.set(path.slice(slash + 1), text));
+        const inner = folders.get(name) ?? new Map<string, MemoryFile>();
+        folders.set(name, inner.set(path.slice(slash + 1), file));
       }
     }
     for (const [name, inner] of folders) entries.set(name, { name, mode: "40000", id: writeTree(inner) });
@@ -29,6 +32,11 @@ export function memoryGit(): MemoryGit {
     const id = hash(JSON.stringify(sorted));
     trees.set(id, sorted);
     return id;
+  }
+
+  function entryOf(name: string, file: MemoryFile): TreeEntry {
+    if (typeof file === "string") return { name, mode: "100644", id: writeBlob(file) };
+    return { name, mode: "120000", id: writeBlob(file.link) };
   }
 
   function writeBlob(text: string): ObjectId {

@@ -37,12 +37,12 @@ describe("sless diff", () => {
     const differs = await sless("diff", "repository", "test");
     expect(differs).toMatchObject({ code: 1, stderr: "" });
     expect(differs.stdout).toMatchInlineSnapshot(`
-      "~ Function/default/one   code, memoryMB 128 → 256   (functions/one/function.yaml:2)
-      + Function/default/three   (functions/three/function.yaml:2)
+      "~ Function/default/one   code, memoryMB 128 → 256   append: only code changed   (functions/one/function.yaml:2)
+      + Function/default/three   append: nothing is to be installed   (functions/three/function.yaml:2)
       + Trigger/default/three-http   (functions/three/function.yaml:8)
       - Trigger/default/two-http   (functions/two/function.yaml)
       - Function/default/two   (functions/two/function.yaml)
-      2 to create, 1 to update (1 code, 1 configuration), 2 to delete, 1 unchanged
+      2 to create, 1 to update (1 code, 1 configuration), 2 to delete, 1 unchanged; builds: 2 append
       "
     `);
     expect((await sless("diff", "--head", "main")).code).toBe(0);

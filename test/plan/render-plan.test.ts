@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ANNOTATIONS, type Diagnostic } from "../../src/apis/index.ts";
-import { changesBetween, type Plan, planChanges, planCounts, renderPlan } from "../../src/plan/index.ts";
+import {
+  changesBetween,
+  type Plan,
+  type PlannedBuild,
+  planChanges,
+  planCounts,
+  renderPlan,
+} from "../../src/plan/index.ts";
 import { fn, nobodys, ours, request, service, source, state, trigger } from "./objects.ts";
 
 const fault: Diagnostic = {
@@ -158,6 +165,48 @@ describe("as Markdown", () => {
     expect(result).toMatch(/… and \d+ more faults; `sless plan` shows them all\.\n/);
     expect(result).toMatch(/… and \d+ more objects; `sless plan` shows them all\.\n$/);
     expect(result).toContain("| create | `Function/default/f0` |");
+  });
+});
+
+describe("with builds", () => {
+  const builds = new Map<string, PlannedBuild>([
+    ["Function/default/code", { kind: "append", reason: "only code changed" }],
+    ["Function/default/created", { kind: "deps", reason: "requirements.txt is new" }],
+    ["Function/default/field", { kind: "none", reason: "the image exists" }],
+    [
+      "Function/default/adopted",
+      { kind: "full", reason: "requirements.txt line 1 (-e\u202e|`.`) installs the source" },
+    ],
+  ]);
+  const rowOf = (output: string, name: string) => output.split("\n").find((line) => line.includes(`/${name}`));
+
+  it("text has the build and why, and the sum how many of each", () => {
+    const shown = text({ builds });
+    expect(rowOf(shown, "code")).toBe(
+      "~ Function/default/code   code   append: only code changed   (functions/code/function.yaml:1)",
+    );
+    expect(rowOf(shown, "created")).toContain("   deps + append: requirements.txt is new   ");
+    expect(rowOf(shown, "field")).toContain("   no build: the image exists   ");
+    expect(rowOf(shown, "adopted")).toContain("full: requirements.txt line 1 (-e\\u202e|`.`) installs the source");
+    expect(rowOf(shown, "gone")).toBe("- Trigger/default/gone   (functions/gone/function.yaml)");
+    expect(shown.trimEnd()).toMatch(/1 unchanged; builds: 1 no build, 1 append, 1 deps \+ append, 1 full$/);
+  });
+
+  it("JSON has them as data", () => {
+    const { actions } = JSON.parse(text({ format: "json", builds }));
+    const of = (name: string) => actions.find((action: { name: string }) => action.name === name);
+    expect(of("code").build).toEqual({ kind: "append", reason: "only code changed" });
+    expect(of("created").build).toEqual({ kind: "deps", reason: "requirements.txt is new" });
+    expect(of("gone")).not.toHaveProperty("build");
+  });
+
+  it("Markdown has a column of them", () => {
+    const shown = text({ format: "markdown", builds });
+    expect(shown).toContain("\n| | Object | Change | Build | File |\n|---|---|---|---|---|\n");
+    expect(rowOf(shown, "code")).toContain("| `code` | `append: only code changed` |");
+    const cells = rowOf(shown, "adopted")!.replaceAll("\\|", "").split("|").slice(1, -1);
+    expect(cells).toHaveLength(5);
+    for (const cell of cells.slice(1)) expect(outsideCode(cell.trim())).toBe("");
   });
 });
 

@@ -17,11 +17,14 @@ const ENV_MAX = 128;
 /** Of all names and values of `env` together: they are in the memory of every process that follows the object. */
 export const ENV_MAX_CHARACTERS = 262_144;
 
+/** Of a manifest that names none. */
+export const DEFAULT_ENTRYPOINT = "handler.handle";
+
 /** `module.function` or `module:function`; the module may be a path (`src/handler.handle`). */
 export const EntrypointSchema = Type.String({
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_./-]*[.:][A-Za-z_$][A-Za-z0-9_$]*$",
   maxLength: 200,
-  default: "handler.handle",
+  default: DEFAULT_ENTRYPOINT,
   description: "module.function that answers a call",
 });
 

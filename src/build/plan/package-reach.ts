@@ -12,7 +12,7 @@ export function packageReach(text: string): string | undefined {
   const manifest = parsed(text);
   if (!manifest) return undefined;
   const script = SCRIPTS.find((name) => typeof recordOf(manifest.scripts)[name] === "string");
-  if (script) return `runs a script of the source (${script})`;
+  if (script) return `has an install script (${script})`;
   if (hasWorkspaces(manifest.workspaces)) return "has workspaces";
   for (const field of DEPENDENCIES)
     for (const [name, wanted] of Object.entries(recordOf(manifest[field])))

@@ -1,5 +1,6 @@
 import type { Runtime } from "../../runtimes/index.ts";
 import type { BuildRequest } from "../builder.ts";
+import { decideBuild } from "./decide-build.ts";
 import {
   type DockerfileParts,
   depsDockerfile,
@@ -7,9 +8,7 @@ import {
   programDockerfile,
   sourceDockerfile,
 } from "./dockerfile.ts";
-import { packageReach } from "./package-reach.ts";
 import { type DependencyFile, depsKey, fullKey, imageKey } from "./plan-keys.ts";
-import { requirementsReach } from "./requirements-reach.ts";
 
 /** An image by where it lies in the registry and by digest: `registry.example.org/library/python@sha256:…`. */
 export type PinnedImage = `${string}@sha256:${string}`;
@@ -49,23 +48,21 @@ export type ImagePlan =
 /** Decides, by what the source is made of alone. Pure: the same input gives the same plan everywhere. */
 export function planImage(input: PlanInput): ImagePlan {
   const { runtime } = input.request;
-  const names = new Set(input.dependencies.map(({ name }) => name));
-  const install = runtime.install.find(({ when }) => when.every((name) => names.has(name)))?.command;
-  if (runtime.build) return planProgram(input, install);
-  if (!install) return { kind: "append", reason: `nothing is to be installed: the code goes on ${runtime.baseImage}` };
-  const reach = reachOf(input, names);
-  if (reach !== undefined) return planWithSource(input, install, `${reach}, so the whole source is built`);
-  return planDeps(input, install);
+  const decision = decideBuild(runtime, input);
+  const { kind, why } = decision;
+  if (kind === "append") return { kind, reason: `${why}: the code goes on ${runtime.baseImage}` };
+  if (kind === "deps") return planDeps(input, decision.install);
+  const reason = `${why}, so the whole source is built`;
+  return runtime.build ? planProgram(input, decision.install, reason) : planWithSource(input, decision.install, reason);
 }
 
-function planProgram(input: PlanInput, install: readonly string[] | undefined): ImagePlan {
-  const { runtime } = input.request;
+function planProgram(input: PlanInput, install: readonly string[] | undefined, reason: string): ImagePlan {
   const context = { dependencies: install !== undefined, source: true, runtime: true };
   const job = fullJob(input, context, (images) => programDockerfile(partsOf(input, install, images)));
-  return { kind: "full", reason: `${runtime.name} compiles the source`, job, appendsSource: true };
+  return { kind: "full", reason, job, appendsSource: true };
 }
 
-function planWithSource(input: PlanInput, install: readonly string[], reason: string): ImagePlan {
+function planWithSource(input: PlanInput, install: readonly string[] | undefined, reason: string): ImagePlan {
   const context = { dependencies: false, source: true, runtime: usesServer(input.request.runtime, install) };
   const job = fullJob(input, context, (images) => sourceDockerfile(partsOf(input, install, images)));
   return { kind: "full", reason, job, appendsSource: false };
@@ -124,23 +121,6 @@ function digestOf(image: PinnedImage): string {
   return image.slice(image.lastIndexOf("@") + 1);
 }
 
-function usesServer({ buildEnv }: Runtime, install: readonly string[]): boolean {
+function usesServer({ buildEnv }: Runtime, install: readonly string[] = []): boolean {
   return namesServer([...install, ...Object.values(buildEnv)]);
 }
-
-/** Why dependency files alone are not enough, in words; undefined when they are. */
-function reachOf({ dependencies, hasFile }: PlanInput, names: ReadonlySet<string>): string | undefined {
-  for (const { name, content } of dependencies) {
-    const reach = READERS[name]?.(Buffer.from(content).toString("utf8"), names);
-    if (reach !== undefined) return `${name} ${reach}`;
-  }
-  // npm compiles what has one, also without a script that says so.
-  if (names.has("package.json") && hasFile("binding.gyp")) return "package.json stands beside a binding.gyp";
-  return undefined;
-}
-
-const READERS: Readonly<Record<string, (text: string, names: ReadonlySet<string>) => string | undefined>> = {
-  "requirements.txt": requirementsReach,
-  "constraints.txt": requirementsReach,
-  "package.json": packageReach,
-};

@@ -92,7 +92,7 @@ describe("how an image comes to be", () => {
     ],
     "a compiled language is built": [
       { runtime: "go1.26" },
-      { kind: "full", appendsSource: true, reason: "go1.26 compiles the source" },
+      { kind: "full", appendsSource: true, reason: "go is compiled, so the whole source is built" },
     ],
   };
   it.each(Object.entries(cases))("%s", (_name, [source, expected]) => {

@@ -93,9 +93,9 @@ describe("a package.json that the dependency files alone can install", () => {
 
 describe("a package.json that reaches into the source", () => {
   it.each([
-    [{ scripts: { postinstall: "node build.js" } }, "runs a script of the source (postinstall)"],
-    [{ scripts: { prepare: "tsc" } }, "runs a script of the source (prepare)"],
-    [{ scripts: { preinstall: "x", install: "y" } }, "runs a script of the source (preinstall)"],
+    [{ scripts: { postinstall: "node build.js" } }, "has an install script (postinstall)"],
+    [{ scripts: { prepare: "tsc" } }, "has an install script (prepare)"],
+    [{ scripts: { preinstall: "x", install: "y" } }, "has an install script (preinstall)"],
     [{ dependencies: { lib: "file:lib" } }, "takes lib from the source (file:lib)"],
     [{ dependencies: { lib: "./lib" } }, "takes lib from the source (./lib)"],
     [{ dependencies: { lib: ".." } }, "takes lib from the source (..)"],

@@ -1,0 +1,100 @@
+/** Text of a dependency file, by its byte order mark; without one it is UTF-8. What is no text becomes U+FFFD. */
+export function decodeText(content: Uint8Array): string {
+  return new TextDecoder(encodingOf(content)).decode(content);
+}
+
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  return "utf-8";
+}
+
+/** Where a text cannot be read; line and column start at 1. */
+export interface TextFault {
+  readonly line: number;
+  readonly column: number;
+  /** `it is no JSON: unexpected "x"`. */
+  readonly cause: string;
+}
+
+/**
+ * Why what installs dependencies cannot read one of their files; undefined when it can, as far as its form tells. Files
+ * whose content decides nothing are not looked into.
+ *
+ * @param name `package.json`
+ */
+export function dependencyFault(name: string, content: Uint8Array): TextFault | undefined {
+  if (name === "package.json") return jsonFault(decodeText(content));
+  if (name === "requirements.txt" || name === "constraints.txt") return requirementsFault(content);
+  return undefined;
+}
+
+/** As Python declares the encoding of a file, in one of its first two lines. */
+const DECLARED = /^[^\n]*#.*coding[:=]\s*[-\w.]+|^[^\n]*\n[^\n]*#.*coding[:=]\s*[-\w.]+/;
+
+function requirementsFault(content: Uint8Array): TextFault | undefined {
+  const at = decodeText(content).indexOf("\uFFFD");
+  if (at < 0 || Buffer.from(content).includes("\uFFFD") || DECLARED.test(Buffer.from(content).toString("latin1")))
+    return undefined;
+  return { ...placeAt(decodeText(content), at), cause: "it is no UTF-8 text" };
+}
+
+const TOKEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a string of JSON has none
+  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
+
+function jsonFault(text: string): TextFault | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    const at = firstUnexpected(text);
+    const found =
+      at < text.length ? `unexpected ${JSON.stringify([...text.slice(at, at + 2)][0])}` : "it ends too early";
+    return { ...placeAt(text, at), cause: `it is no JSON: ${found}` };
+  }
+}
+
+/** Index of what cannot stand where it stands in a JSON text; its length when more was to come. */
+function firstUnexpected(text: string): number {
+  const open: string[] = [];
+  let expected = "v";
+  TOKEN.lastIndex = 0;
+  for (let end = 0; ; end = TOKEN.lastIndex) {
+    const match = TOKEN.exec(text);
+    const space = /[ \t\r\n]*/y;
+    space.lastIndex = end;
+    const at = end + space.exec(text)![0].length;
+    const token = match && (match[1] ?? (match[2] === undefined ? "v" : "s"));
+    const next = token ? after(token, expected, open) : undefined;
+    if (next === undefined) return at;
+    expected = next;
+  }
+}
+
+/**
+ * What may follow a token, as letters: `v`alue, `s`tring (of a name), `:`, `,`, `}` and `]`; undefined when the token may
+ * not stand there. `open` holds the brackets that are open.
+ */
+function after(token: string, expected: string, open: string[]): string | undefined {
+  const isValue = expected.includes("v") && "vs{[".includes(token);
+  if (!isValue && !expected.includes(token)) return undefined;
+  if (token === "{") return push(open, "{", "s}");
+  if (token === "[") return push(open, "[", "v]");
+  if (token === ":") return "v";
+  if (token === ",") return open.at(-1) === "{" ? "s" : "v";
+  if (token === "s" && !isValue) return ":";
+  if (token === "}" || token === "]") open.pop();
+  if (open.length === 0) return "";
+  return open.at(-1) === "{" ? ",}" : ",]";
+}
+
+function push(open: string[], bracket: string, next: string): string {
+  open.push(bracket);
+  return next;
+}
+
+function placeAt(text: string, at: number): { line: number; column: number } {
+  const before = text.slice(0, at).split(/\r\n|\r|\n/);
+  return { line: before.length, column: [...before.at(-1)!].length + 1 };
+}
