@@ -48,7 +48,7 @@ export interface EmbeddedBuilder {
  * Makes images as folders of this machine; with a registry it makes them there, and unpacks them here. What the other way
  * has made before runs on until its successor is ready, and is collected like everything else.
  *
- * @throws SlessError `registry_unavailable`, `registry_denied`, `settings_invalid`
+ * @throws SlessError `registry_denied`, `settings_invalid`
  */
 export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, closers: Closers): Promise<EmbeddedBuilder> {
   const { data, settings, processes, runtimes, excluded, notice } = options;
@@ -69,7 +69,7 @@ export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, close
   const prefix = `sless-dev-${options.installation}/`;
   const registry = clients(options.registry.host);
   await credentialsOf(options.registry, registry.host)();
-  await checkRegistry(registry, `${prefix}sless-base`);
+  await checkRegistry(registry, `${prefix}sless-base`, notice);
   const jobs = closers.add(processJobs({ ...machine, processes, registry, interpreters, clock: systemClock }));
   const images = closers.add(
     imageBuilder({
@@ -139,13 +139,21 @@ async function readDockerConfig(file: string): Promise<string> {
   }
 }
 
-/** Asks for something that need not be there: whoever may not even ask could push nothing. */
-async function checkRegistry(registry: RegistryClient, repository: string): Promise<void> {
+/**
+ * Asks for something that need not be there: whoever may not even ask could push nothing. A registry that does not answer
+ * may yet do so, and what was unpacked runs without it.
+ */
+async function checkRegistry(
+  registry: RegistryClient,
+  repository: string,
+  notice: (message: string) => void,
+): Promise<void> {
   try {
     await registry.tags(repository);
   } catch (error) {
     if (!isRegistryError(error)) throw error;
-    const code = isRegistryError(error, 401, 403) ? "registry_denied" : "registry_unavailable";
-    throw new SlessError(code, { host: registry.host, cause: error.message }, { cause: error });
+    const details = { host: registry.host, cause: error.message };
+    if (isRegistryError(error, 401, 403)) throw new SlessError("registry_denied", details, { cause: error });
+    notice(new SlessError("registry_unavailable", details).message);
   }
 }

@@ -123,10 +123,9 @@ function storesOf(options: DevOptions, { env, cwd }: VerbContext["io"]): StoreSe
 }
 
 function storesLine({ s3, registry }: StoreSettings): string {
-  const sources = s3 && `sources are in the bucket ${s3.bucket}${s3.endpoint ? ` at ${s3.endpoint}` : ""}`;
+  const sources = s3 && `sources in the bucket ${s3.bucket}${s3.endpoint ? ` at ${s3.endpoint}` : ""}`;
   const images = registry && `images in the registry ${registry.host}`;
-  const told = [sources, images].filter((part) => part !== undefined).join(", ");
-  return `${told.charAt(0).toUpperCase()}${told.slice(1)}.`;
+  return `Keeping ${[sources, images].filter(Boolean).join(" and ")}.`;
 }
 
 /** @throws SlessError `usage_invalid` for options of which one would go unheard */

@@ -37,7 +37,7 @@ export interface EmbeddedApp {
 }
 
 /**
- * @throws SlessError `port_taken`, `data_in_use`, `storage_unavailable`, `registry_unavailable`, `registry_denied` before
- *   anything was started
+ * @throws SlessError `port_taken`, `data_in_use`, `storage_unavailable`, `registry_denied` before anything was
+ *   started
  */
 export type StartEmbedded = (options: EmbeddedOptions) => Promise<EmbeddedApp>;

@@ -256,3 +256,43 @@ it("what happens meanwhile is shown", async () => {
   });
   expect(stdout).toContain("hello  built 12ms → serving 160ms\n");
 });
+
+it("sources and images go where the flags say, and the first line says so", async () => {
+  const repository = await gitRepository({ "function.yaml": "" });
+  const { started, stdout } = await dev(
+    [
+      ...["--s3-endpoint", "http://127.0.0.1:7070", "--s3-bucket", "sless"],
+      ...["--registry", "127.0.0.1:5000", "--registry-mirror", "127.0.0.1:5001", "--registry-config", "docker.json"],
+    ],
+    { cwd: repository.dir, env: { S3_ACCESS_KEY: "key", S3_SECRET_KEY: "hidden" } },
+  );
+  expect(started?.stores).toMatchObject({
+    s3: { bucket: "sless", endpoint: "http://127.0.0.1:7070", credentials: { accessKeyId: "key" } },
+    registry: {
+      ...{ host: "127.0.0.1:5000", mirror: "127.0.0.1:5001" },
+      dockerConfig: join(repository.dir, "docker.json"),
+    },
+  });
+  expect(stdout).toContain(
+    "Keeping sources in the bucket sless at http://127.0.0.1:7070 and images in the registry 127.0.0.1:5000.\n",
+  );
+  expect(stdout).not.toContain("hidden");
+});
+
+it("wrong places are refused before anything is made", async () => {
+  const cwd = await temporaryFolder();
+  const { code, stderr, started } = await dev(["--example", "--registry", "http://127.0.0.1:5000"], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("--registry");
+  expect(stderr).toContain("without http://");
+  expect(started).toBeUndefined();
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+it("a place of images alone leaves sources in the data folder", async () => {
+  const { started, stdout } = await dev(["--example", "--registry", "localhost:5000"], {
+    cwd: await temporaryFolder(),
+  });
+  expect(started?.stores).toMatchObject({ s3: undefined, registry: { host: "localhost:5000" } });
+  expect(stdout).toContain("Keeping images in the registry localhost:5000.\n");
+});
