@@ -8,6 +8,7 @@ export interface RepositoryFlags extends Readonly<Partial<Record<(typeof REF_FLA
   readonly url?: string;
   readonly path?: string;
   readonly secret?: string;
+  readonly webhookSecret?: string;
   readonly interval?: string;
   readonly timeout?: string;
   readonly prune?: boolean;
@@ -24,6 +25,7 @@ export const REPOSITORY_OPTIONS: readonly OptionRow[] = [
   { flags: "--commit <id>", description: "one commit instead" },
   { flags: "--path <path>", description: "folder that is followed (default: all)" },
   { flags: "--secret <name>", description: "secret with username and password, or token", completes: "secret" },
+  { flags: "--webhook-secret <name>", description: "secret whose token a forge signs with", completes: "secret" },
   { flags: "--interval <duration>", description: "how often the repository is asked (default: 1m)" },
   { flags: "--timeout <duration>", description: "how long a fetch may take (default: 1m)" },
   { flags: "--prune", description: "delete what is gone from the repository (default)" },
@@ -52,7 +54,8 @@ export function repositoryFields(flags: RepositoryFlags, verb: string): Record<s
     path: textOf(flags.path),
     interval: textOf(flags.interval),
     timeout: textOf(flags.timeout),
-    secret_ref: flags.secret ? { name: flags.secret } : textOf(flags.secret),
+    secret_ref: secretRef(flags.secret),
+    webhook_secret_ref: secretRef(flags.webhookSecret),
     prune: flags.prune,
     deletion_policy: flags.deletionPolicy,
     deletion_guard: Object.keys(guard).length > 0 ? guard : undefined,
@@ -70,6 +73,10 @@ function refFields(flags: RepositoryFlags, verb: string): Record<string, string 
     });
   if (one === undefined || flags[one] === "") return one && null;
   return Object.fromEntries(REF_FLAGS.map((flag) => [flag, flags[flag] ?? null]));
+}
+
+function secretRef(name: string | undefined): { readonly name: string } | null | undefined {
+  return name ? { name } : (textOf(name) as null | undefined);
 }
 
 function textOf(value: string | undefined): string | null | undefined {

@@ -32,10 +32,10 @@ export function announcementOf(headers: IncomingHttpHeaders, payload: string | u
   return { kind: "push", refs, defaultBranch: defaultBranchIn(body) };
 }
 
-/** The JSON text of a body: its only field `payload` when it is a form. */
+/** The JSON text of a body; of a form its field `payload`, where it has one: curl says of everything that it is a form. */
 export function payloadOf(headers: IncomingHttpHeaders, body: Buffer): string {
   const text = body.toString("utf8");
-  return isForm(headers) ? (new URLSearchParams(text).get("payload") ?? "") : text;
+  return isForm(headers) ? (new URLSearchParams(text).get("payload") ?? text) : text;
 }
 
 export function isForm(headers: IncomingHttpHeaders): boolean {

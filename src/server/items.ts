@@ -129,6 +129,9 @@ export interface RepositoryItem extends CommonItem {
   readonly interval: string | undefined;
   readonly timeout: string | undefined;
   readonly secret_ref: { readonly name: string } | undefined;
+  readonly webhook_secret_ref: { readonly name: string } | undefined;
+  /** Where its webhooks are taken, below the server's address; only with a secret for them. */
+  readonly webhook_path: string | undefined;
   readonly suspend: boolean;
   readonly prune: boolean;
   readonly deletion_policy: string | undefined;

@@ -6,6 +6,7 @@ import {
   type SpecOf,
   type WorkloadKind,
   type WorkloadRevision,
+  webhookPathOf,
 } from "../apis/index.ts";
 import type {
   CommonItem,
@@ -170,6 +171,8 @@ function repositoryItem(object: ObjectOf<"Repository">, common: CommonItem): Rep
     interval: spec.interval,
     timeout: spec.timeout,
     secret_ref: spec.secretRef,
+    webhook_secret_ref: spec.webhookSecretRef,
+    webhook_path: webhookPathOf(object),
     suspend: spec.suspend ?? false,
     prune: spec.prune !== false,
     deletion_policy: spec.deletionPolicy,

@@ -6,6 +6,7 @@ import {
   type ObjectOf,
   type RepositoryStatus,
   STATUS_LIST_MAX,
+  webhookPathOf,
   withOutlook,
 } from "../apis/index.ts";
 import { isWriting, type Plan, planCounts, toLine } from "../plan/index.ts";
@@ -36,6 +37,7 @@ export function statusAfter(
     ...previous,
     ...(requestedAt !== undefined && { lastHandledReconcileAt: requestedAt }),
     observedGeneration: generation,
+    webhookPath: webhookPathOf(repository),
     conditions: conditionsAfter(previous?.conditions, conditionsOf(verdict, generation), now),
     ...revisionsOf(run, verdict),
     ...(run.plan && foundOf(previous, run, run.plan)),
@@ -56,11 +58,12 @@ export function suspendedStatus(repository: ObjectOf<"Repository">, now: string)
     message: `Suspended; ${applied ? `last applied revision: ${applied}` : "nothing was applied yet"}.`,
     observedGeneration: metadata.generation,
   };
-  return {
+  return withoutUndefined({
     ...status,
     observedGeneration: metadata.generation,
+    webhookPath: webhookPathOf(repository),
     conditions: conditionsAfter(status?.conditions, withOutlook(update, "Stalled"), now),
-  };
+  });
 }
 
 /**

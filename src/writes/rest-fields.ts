@@ -38,6 +38,7 @@ export const WRITABLE_FIELDS: Readonly<Record<Kind, FieldNames>> = {
     interval: "interval",
     timeout: "timeout",
     secret_ref: "secretRef",
+    webhook_secret_ref: "webhookSecretRef",
     suspend: "suspend",
     prune: "prune",
     deletion_policy: "deletionPolicy",
@@ -54,7 +55,7 @@ export const INNER_FIELDS: Readonly<Record<string, FieldNames>> = {
 export const STORED_FIELDS: FieldNames = { s3_key: "s3Key", s3_bucket: "s3Bucket" };
 
 /** What a replacing write keeps: where a source is belongs to the present source, the others have no field of their own. */
-export const KEPT_FIELDS = ["s3Bucket", "s3Key", "sourceDir", "writeBack", "forge", "webhookSecretRef"] as const;
+export const KEPT_FIELDS = ["s3Bucket", "s3Key", "sourceDir", "writeBack", "forge"] as const;
 
 const TOLD_OF_ALL = ["created_at", "deleting", "repository", "conditions", "phase", "message", "url"];
 const TOLD_OF_PROGRAMS = [...TOLD_OF_ALL, "image_ref", "source_digest"];
@@ -68,7 +69,7 @@ export const TOLD_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   Trigger: [...TOLD_OF_ALL, "active", "last_schedule_time", "next_schedule_time"],
   Repository: [
     ...TOLD_OF_ALL.filter((field) => field !== "url"),
-    ...["ready", "objects", "diagnostics"],
+    ...["ready", "objects", "diagnostics", "webhook_path"],
     ...["last_fetched_revision", "last_attempted_revision", "last_applied_revision"],
   ],
 };

@@ -45,6 +45,7 @@ const created: Record<string, [string[], object]> = {
     ["--secret", "git", "--interval", "5m", "--timeout", "30s"],
     { secret_ref: { name: "git" }, interval: "5m", timeout: "30s" },
   ],
+  "a secret for webhooks": [["--webhook-secret", "hook"], { webhook_secret_ref: { name: "hook" } }],
   "what becomes of objects": [
     ["--no-prune", "--deletion-policy", "Delete", "--max-deletions", "0"],
     { prune: false, deletion_policy: "Delete", deletion_guard: { max_deletions: 0 } },

@@ -100,7 +100,7 @@ it.each([undefined, "", "{", "ref=refs/heads/main", "[".repeat(200_000)])("%.20j
 it("the payload of a form is its field, of anything else the body", () => {
   const type = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
   expect(payloadOf(type, Buffer.from("payload=%7B%22a%22%3A+%22%C3%A9%22%7D&x=1"))).toBe('{"a": "é"}');
-  expect(payloadOf(type, Buffer.from("x=1"))).toBe("");
+  expect(payloadOf(type, Buffer.from('{"ref":"x"}'))).toBe('{"ref":"x"}');
   expect(payloadOf({ "content-type": "application/json" }, Buffer.from('{"a":"é"}'))).toBe('{"a":"é"}');
   expect(payloadOf({}, Buffer.from("payload=1"))).toBe("payload=1");
 });

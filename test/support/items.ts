@@ -93,6 +93,8 @@ export function repositoryItem(name: string, fields: Partial<RepositoryItem> = {
     interval: "1m",
     timeout: "1m",
     secret_ref: undefined,
+    webhook_secret_ref: undefined,
+    webhook_path: undefined,
     deletion_policy: "Orphan",
     deletion_guard: undefined,
     suspend: false,

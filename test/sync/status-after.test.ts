@@ -259,6 +259,18 @@ it("an unchanged run leaves the status as it is; one that somebody asked for not
   expect(statusAfter(before, asked, OK, NOW).lastHandledReconcileAt).toBe("t1");
 });
 
+it("the path of webhooks is told while a secret for them is named, suspended or not", () => {
+  const secret = { webhookSecretRef: { name: "hook" } };
+  const told = (of: ReturnType<typeof repository>, before?: RepositoryStatus) => [
+    statusAfter(before, run({ ...planned([]), repository: of }), OK, NOW),
+    suspendedStatus({ ...of, ...(before && { status: before }) }, NOW),
+  ];
+  const named = { ...repository(), spec: { ...repository().spec, ...secret } };
+  for (const status of told(named)) expect(status.webhookPath).toBe("/hooks/demo/site");
+  const before: RepositoryStatus = { webhookPath: "/hooks/demo/site" };
+  for (const status of told(repository(), before)) expect(status).not.toHaveProperty("webhookPath");
+});
+
 it("a suspended repository keeps what it last came to, and says that it rests", () => {
   const status = statusAfter(undefined, run(planned([])), OK, NOW);
   const suspended = suspendedStatus(repository({ status }), NOW);

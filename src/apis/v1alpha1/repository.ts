@@ -64,7 +64,10 @@ export const RepositorySpecSchema = Type.Object({
       secretRef: Type.Optional(SecretRefSchema),
     }),
   ),
-  webhookSecretRef: Type.Optional(SecretRefSchema),
+  webhookSecretRef: Type.Optional({
+    ...SecretRefSchema,
+    description: "Secret whose key token a forge signs webhooks with; without it there is no webhook",
+  }),
 });
 export type RepositorySpec = Type.Static<typeof RepositorySpecSchema>;
 export type RefSpec = Type.Static<typeof RefSchema>;
@@ -121,8 +124,21 @@ export const RepositoryStatusSchema = Type.Object({
     ),
   ),
   lastHandledReconcileAt: Type.Optional(Type.String()),
+  /** Where webhooks are taken, below the address of the REST API; only with a `webhookSecretRef`. */
+  webhookPath: Type.Optional(Type.String()),
 });
 export type RepositoryStatus = Type.Static<typeof RepositoryStatusSchema>;
+
+/** Where a forge sends its webhooks for a repository; undefined without a `webhookSecretRef`. */
+export function webhookPathOf({
+  metadata,
+  spec,
+}: {
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec: Pick<RepositorySpec, "webhookSecretRef">;
+}): string | undefined {
+  return spec.webhookSecretRef && `/hooks/${metadata.namespace}/${metadata.name}`;
+}
 
 /** At most this many diagnostics and plan lines go into the status; the count beside them is of all. */
 export const STATUS_LIST_MAX = 100;
