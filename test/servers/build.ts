@@ -84,7 +84,8 @@ async function planBuild(recipe: ServerRecipe, go: string, env: NodeJS.ProcessEn
   const names = (await readdir(cwd)).sort();
   const files = await Promise.all(names.map((name) => readFile(join(cwd, name), "utf8")));
   const goMod = files[names.indexOf("go.mod")]!;
-  const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...versionFlags(recipe, goMod)].join(" ")];
+  const tags = recipe.tags ? ["-tags", recipe.tags.join(",")] : [];
+  const flags = ["-trimpath", ...tags, "-ldflags", ["-s", "-w", ...versionFlags(recipe, goMod)].join(" ")];
   const hash = createHash("sha256").update(JSON.stringify([names, files, compiler, flags]));
   return { cwd, env: goEnv, args: [...flags, recipe.package], key: hash.digest("hex").slice(0, 16) };
 }

@@ -4,6 +4,8 @@ export interface ServerRecipe {
   readonly module: string;
   /** Go package of the program. */
   readonly package: string;
+  /** Build tags. */
+  readonly tags?: readonly string[];
   /** Module whose pinned version the program tells as its own, by setting these variables. */
   readonly version?: { readonly of: string; readonly variables: readonly VersionVariable[] };
   /** How long a first build takes on two cores, given the modules. */
@@ -36,7 +38,22 @@ export const SERVERS = {
   kwok: { module: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok", minutes: 3 },
   versitygw: { module: "versitygw", package: "github.com/versity/versitygw/cmd/versitygw", minutes: 2 },
   registry: { module: "registry", package: ".", minutes: 1 },
+  // The version of Debian 12.
+  "docker-registry": { module: "docker-registry", package: ".", minutes: 1 },
+  "token-server": {
+    module: "docker-registry",
+    package: "github.com/docker/distribution/contrib/token-server",
+    minutes: 1,
+  },
   crane: { module: "crane", package: "github.com/google/go-containerregistry/cmd/crane", minutes: 1 },
+  skopeo: {
+    module: "skopeo",
+    package: "github.com/containers/skopeo/cmd/skopeo",
+    // Without what needs C: signatures by gpgme, and the drivers that only store images.
+    tags: ["containers_image_openpgp", "exclude_graphdriver_btrfs", "exclude_graphdriver_devicemapper"],
+    minutes: 2,
+  },
+  umoci: { module: "umoci", package: "github.com/opencontainers/umoci/cmd/umoci", minutes: 1 },
   helm: {
     module: "helm",
     package: "helm.sh/helm/v3/cmd/helm",

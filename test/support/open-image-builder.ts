@@ -33,19 +33,25 @@ export interface ImageBuilderTest {
 export type ImageBuilderTestOptions = Partial<ImageBuilderOptions> & {
   readonly runtime?: Partial<Runtime>;
   readonly before?: ImageBuilderTest;
+  /** Opens a client of a registry; default without credentials. */
+  readonly connect?: (host: string) => RegistryClient;
 };
+
+function connectFreely(host: string): RegistryClient {
+  return registryClient({ host, plainHttp: true, clock: systemClock });
+}
 
 /** A builder over a registry at `host`; closed when the test ends. */
 export async function openImageBuilder(
   host: string,
-  { runtime, before, ...options }: ImageBuilderTestOptions = {},
+  { runtime, before, connect = connectFreely, ...options }: ImageBuilderTestOptions = {},
 ): Promise<ImageBuilderTest> {
   const folder = before?.folder ?? (await temporaryFolder());
-  const registry = options.registry ?? registryClient({ host, plainHttp: true, clock: systemClock });
-  const prefix = before?.prefix ?? `test-${randomUUID().slice(0, 8)}/`;
+  const registry = options.registry ?? connect(host);
+  const prefix = before?.prefix ?? `${options.prefix ?? ""}test-${randomUUID().slice(0, 8)}/`;
   const own = before?.runtime ?? (await ownRuntime(folder, host, prefix, runtime));
   const processes = await openProcessSupervisor({ folder: join(folder, `processes-${randomUUID()}`) });
-  const direct = registryClient({ host, plainHttp: true, clock: systemClock });
+  const direct = connect(host);
   if (!before) await pushBaseImage(direct, `${prefix}base`, "1");
   const jobs = processImageJobs({ folder, registry: direct, processes, clock: options.clock ?? systemClock });
   const objects = options.objects ?? before?.objects ?? memoryObjectStore();
@@ -54,8 +60,7 @@ export async function openImageBuilder(
   const builder = imageBuilder({
     objects,
     registry,
-    prefix,
-    clientOf: (other) => registryClient({ host: other, plainHttp: true, clock: systemClock }),
+    clientOf: connectFreely,
     jobs,
     clock: systemClock,
     folder: join(folder, `builder-${randomUUID()}`),
@@ -63,6 +68,7 @@ export async function openImageBuilder(
     addresses: { INSTALL_COUNT: counter },
     notice: (message) => notices.push(message),
     ...options,
+    prefix,
   });
   onTestFinished(async () => {
     await builder.close();
@@ -73,7 +79,7 @@ export async function openImageBuilder(
   const installs = async () => (await readFile(counter, "utf8").catch(() => "")).split("\n").filter(Boolean).length;
   const test: ImageBuilderTest = {
     ...{ builder, objects, runtime: own, registry, jobs, prefix, folder, notices, installs },
-    reopen: (more = {}) => openImageBuilder(host, { before: test, ...more }),
+    reopen: (more = {}) => openImageBuilder(host, { before: test, connect, ...more }),
   };
   return test;
 }

@@ -1,14 +1,15 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { buildServer } from "../servers/build.ts";
 import { eventually } from "./eventually.ts";
+import { htpasswd, type TestUser } from "./htpasswd.ts";
 import { freePorts } from "./kubernetes/free-ports.ts";
 import { openServerProcesses } from "./kubernetes/server-processes.ts";
+import type { TokenIssuer } from "./token-server.ts";
 
-const run = promisify(execFile);
+/** `registry` is distribution 3, `docker-registry` the 2.8 of Debian. */
+export type RegistryProgram = "registry" | "docker-registry";
 
 export interface RegistryServer {
   /** `127.0.0.1:<port>`; without TLS. */
@@ -19,18 +20,21 @@ export interface RegistryServer {
 }
 
 export interface RegistryServerOptions {
+  /** Default `registry`. */
+  readonly program?: RegistryProgram;
   /** Basic authentication for this user; default: everybody may do everything. */
-  readonly user?: { readonly username: string; readonly password: string };
+  readonly user?: TestUser;
+  /** Instead: who brings a token of this service. */
+  readonly tokens?: TokenIssuer;
 }
 
-/** A real registry (distribution) on loopback, over a folder of its own. */
-export async function openRegistryServer({ user }: RegistryServerOptions = {}): Promise<RegistryServer> {
-  const program = await buildServer("registry");
+/** A real registry on loopback, over a folder of its own. */
+export async function openRegistryServer(options: RegistryServerOptions = {}): Promise<RegistryServer> {
+  const program = await buildServer(options.program ?? "registry");
   const folder = await mkdtemp(join(tmpdir(), "sless-registry-"));
   const [port] = await freePorts(1);
   const host = `127.0.0.1:${port}`;
-  const auth = user && { htpasswd: { realm: "test", path: join(folder, "htpasswd") } };
-  if (user) await writeFile(join(folder, "htpasswd"), `${user.username}:${await bcrypt(user.password)}\n`);
+  const auth = await authSettings(folder, options);
   const settings = {
     version: 0.1,
     log: { level: "warn", accesslog: { disabled: true } },
@@ -69,8 +73,15 @@ export async function openRegistryServer({ user }: RegistryServerOptions = {}): 
   };
 }
 
-/** Debian's perl has the only bcrypt that is on every machine; it is the one form that the registry takes. */
-async function bcrypt(password: string): Promise<string> {
-  const { stdout } = await run("perl", ["-e", "print crypt($ARGV[0], q($2y$05$abcdefghijklmnopqrstuu))", password]);
-  return stdout;
+async function authSettings(folder: string, { user, tokens, program }: RegistryServerOptions) {
+  if (user) {
+    await writeFile(join(folder, "htpasswd"), await htpasswd([user]));
+    return { htpasswd: { realm: "test", path: join(folder, "htpasswd") } };
+  }
+  if (!tokens) return undefined;
+  const { realm, service, issuer, jwks, certificate } = tokens;
+  const isOld = program === "docker-registry";
+  const trusted = join(folder, "trusted");
+  await writeFile(trusted, isOld ? certificate! : JSON.stringify(jwks));
+  return { token: { realm, service, issuer, [isOld ? "rootcertbundle" : "jwks"]: trusted } };
 }

@@ -3,7 +3,13 @@ import { appendImage, type Layer, makeLayer } from "../../../src/build/layer/ind
 import { systemClock } from "../../../src/controller/index.ts";
 import { digestOf, MEDIA_TYPES, type RegistryClient, registryClient } from "../../../src/registry/index.ts";
 import { describeWithServers } from "../../support/kubernetes/index.ts";
-import { openRegistryServer, type RegistryServer } from "../../support/registry-server.ts";
+import {
+  type OpenedRegistry,
+  openRegistryKind,
+  REGISTRY_KINDS,
+  type RegistryKind,
+} from "../../support/registry-kinds.ts";
+import { openRegistryServer } from "../../support/registry-server.ts";
 
 const json = (value: object) => new TextEncoder().encode(JSON.stringify(value));
 const text = (content: string) => new TextEncoder().encode(content);
@@ -16,19 +22,19 @@ const SETTINGS = {
 };
 type Types = "oci" | "docker";
 
-describeWithServers("an image made by appending a layer", () => {
-  let server: RegistryServer;
+for (const [name, kind] of REGISTRY_KINDS)
+  describeWithServers(`an image made by appending a layer, in ${name}`, () => appending(kind));
+
+function appending(kind: RegistryKind): void {
+  let server: OpenedRegistry;
   let client: RegistryClient;
   let code: Layer;
   beforeAll(async () => {
-    server = await openRegistryServer();
-    client = registryClient({ host: server.host, plainHttp: true, clock: systemClock });
+    server = await openRegistryKind(kind);
+    client = server.client;
     code = await makeLayer([{ path: "sless/image/source/handler.py", content: text("print(1)") }]);
   }, 600_000);
-  afterAll(async () => {
-    await client?.close();
-    await server?.close();
-  });
+  afterAll(() => server?.close());
 
   async function pushManifest(repository: string, types: Types, architecture = "amd64") {
     const layer = await makeLayer([{ path: `usr/bin/python3-${architecture}`, content: text("base") }]);
@@ -61,7 +67,7 @@ describeWithServers("an image made by appending a layer", () => {
     const digest = await client.putManifest(repository, digestOf(bytes), { mediaType, bytes });
     return { digest, mediaType, size: bytes.byteLength, layer };
   }
-  const append = (repository: string, digest: string, target = "sless-demo_hello") =>
+  const append = (repository: string, digest: string, target = "team/sless-demo_hello") =>
     appendImage({
       base: { client, host: server.host, repository, digest },
       layers: [code],
@@ -78,9 +84,9 @@ describeWithServers("an image made by appending a layer", () => {
 
   describe.each<Types>(["oci", "docker"])("on a base of %s types", (types) => {
     it("has the base's layers, then its own, and starts what it was told", async () => {
-      const base = await pushManifest(`base/${types}`, types);
-      const digest = await append(`base/${types}`, base.digest);
-      const { stored, manifest, config } = await imageAt("sless-demo_hello", digest);
+      const base = await pushManifest(`team/base-${types}`, types);
+      const digest = await append(`team/base-${types}`, base.digest);
+      const { stored, manifest, config } = await imageAt("team/sless-demo_hello", digest);
       expect(stored.mediaType).toBe(base.mediaType);
       expect(manifest.layers.map((layer: { digest: string }) => layer.digest)).toEqual([
         base.layer.digest,
@@ -102,9 +108,9 @@ describeWithServers("an image made by appending a layer", () => {
     });
 
     it("is the same image when it is made again", async () => {
-      const base = await pushManifest(`base/${types}`, types);
-      expect(await append(`base/${types}`, base.digest)).toBe(
-        await append(`base/${types}`, base.digest, "sless-demo_other"),
+      const base = await pushManifest(`team/base-${types}`, types);
+      expect(await append(`team/base-${types}`, base.digest)).toBe(
+        await append(`team/base-${types}`, base.digest, "team/sless-demo_other"),
       );
     });
   });
@@ -112,19 +118,22 @@ describeWithServers("an image made by appending a layer", () => {
   it("of several platforms has the layer on each of them, and no attestations", async () => {
     const children = [];
     for (const architecture of ["amd64", "arm64"]) {
-      const { digest, mediaType, size } = await pushManifest("base/many", "oci", architecture);
+      const { digest, mediaType, size } = await pushManifest("team/base-many", "oci", architecture);
       children.push({ mediaType, digest, size, platform: { os: "linux", architecture } });
     }
     const attestation = { ...children[0], platform: { os: "unknown", architecture: "unknown" } };
     const bytes = json({ schemaVersion: 2, mediaType: MEDIA_TYPES.ociIndex, manifests: [...children, attestation] });
-    const base = await client.putManifest("base/many", "v1", { mediaType: MEDIA_TYPES.ociIndex, bytes });
-    const { manifest } = await imageAt("sless-demo_many", await append("base/many", base, "sless-demo_many"));
+    const base = await client.putManifest("team/base-many", "v1", { mediaType: MEDIA_TYPES.ociIndex, bytes });
+    const { manifest } = await imageAt(
+      "team/sless-demo_many",
+      await append("team/base-many", base, "team/sless-demo_many"),
+    );
     expect(manifest.manifests.map((child: { platform: object }) => child.platform)).toEqual([
       { os: "linux", architecture: "amd64" },
       { os: "linux", architecture: "arm64" },
     ]);
     for (const child of manifest.manifests) {
-      const image = await imageAt("sless-demo_many", child.digest);
+      const image = await imageAt("team/sless-demo_many", child.digest);
       expect(image.config.architecture).toBe(child.platform.architecture);
       expect(image.config.rootfs.diff_ids.at(-1)).toBe(code.diffId);
     }
@@ -134,15 +143,15 @@ describeWithServers("an image made by appending a layer", () => {
     const elsewhere = await openRegistryServer();
     const target = registryClient({ host: elsewhere.host, plainHttp: true, clock: systemClock });
     try {
-      const base = await pushManifest("base/far", "oci");
+      const base = await pushManifest("team/base-far", "oci");
       const digest = await appendImage({
-        base: { client, host: server.host, repository: "base/far", digest: base.digest },
+        base: { client, host: server.host, repository: "team/base-far", digest: base.digest },
         layers: [code],
         settings: SETTINGS,
-        target: { client: target, repository: "sless-demo_far", tags: ["v1"] },
+        target: { client: target, repository: "team/sless-demo_far", tags: ["v1"] },
       });
-      expect(await target.manifestDigest("sless-demo_far", "v1")).toBe(digest);
-      expect(await target.hasBlob("sless-demo_far", base.layer.digest)).toBe(true);
+      expect(await target.manifestDigest("team/sless-demo_far", "v1")).toBe(digest);
+      expect(await target.hasBlob("team/sless-demo_far", base.layer.digest)).toBe(true);
     } finally {
       await target.close();
       await elsewhere.close();
@@ -150,11 +159,11 @@ describeWithServers("an image made by appending a layer", () => {
   });
 
   it("whose base is gone is refused, and leaves no tag", async () => {
-    const gone = append("base/none", digestOf(text("nobody pushed it")), "sless-demo_gone");
+    const gone = append("team/base-none", digestOf(text("nobody pushed it")), "team/sless-demo_gone");
     await expect(gone).rejects.toMatchObject({
       code: "MANIFEST_UNKNOWN",
-      message: expect.stringContaining("base/none"),
+      message: expect.stringContaining("team/base-none"),
     });
-    expect(await client.manifest("sless-demo_gone", "v1")).toBeUndefined();
+    expect(await client.manifest("team/sless-demo_gone", "v1")).toBeUndefined();
   });
-});
+}
