@@ -54,6 +54,7 @@ export const SERVERS = {
     minutes: 2,
   },
   umoci: { module: "umoci", package: "github.com/opencontainers/umoci/cmd/umoci", minutes: 1 },
+  "network-policies": { module: "network-policies", package: ".", minutes: 2 },
   helm: {
     module: "helm",
     package: "helm.sh/helm/v3/cmd/helm",
