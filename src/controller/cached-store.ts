@@ -67,8 +67,8 @@ export function cachedStore(store: ResourceStore, informers: KindInformers): Res
     create: (intent, options) => write(refFrom(intent.kind, intent.metadata), () => store.create(intent, options)),
     apply: (intent, options) => write(refFrom(intent.kind, intent.metadata), () => store.apply(intent, options)),
     patch: (kind, key, patch, options) => write(refFrom(kind, key), () => store.patch(kind, key, patch, options)),
-    updateStatus: (object, status) =>
-      write(refFrom(object.kind, object.metadata), () => store.updateStatus(object, status)),
+    updateStatus: (object, status, options) =>
+      write(refFrom(object.kind, object.metadata), () => store.updateStatus(object, status, options)),
     async delete(kind, key, preconditions) {
       const ref = refFrom(kind, key);
       try {

@@ -76,11 +76,13 @@ export interface ResourceStore {
   appliedFields(kind: Kind, key: ObjectKey, owner: FieldOwner): Promise<readonly string[]>;
   /**
    * Replaces the status alone; fails with `conflict` when `resourceVersion` is stale. A status that equals the object's
-   * own, as the caller has read it, is not written and not looked at again.
+   * own, as the caller has read it, is not written and not looked at again. The owner, default "reconciler", gets the
+   * fields that change; the embedded store keeps no owners of statuses.
    */
   updateStatus<K extends Kind>(
     object: Pick<ObjectOf<K>, "kind" | "metadata" | "status">,
     status: StatusOf<K>,
+    options?: { owner: FieldOwner },
   ): Promise<ObjectOf<K>>;
   /**
    * With finalizers: sets `deletionTimestamp` (the object goes when the last finalizer is removed); else deletes.

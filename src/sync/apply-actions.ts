@@ -1,5 +1,4 @@
 import { type Kind, type ObjectOf, type ObjectRef, refOf, refText } from "../apis/index.ts";
-import { isSlessError } from "../errors/index.ts";
 import { type Action, appliedIntent } from "../plan/index.ts";
 import type { ProgressEvent } from "../report/index.ts";
 import { eachLimited } from "./each-limited.ts";
@@ -52,12 +51,12 @@ async function applyOne(action: Applied, run: Run, deps: SyncDeps): Promise<void
     if (run.memory.corrections.written(applied, deps.clock.monotonicMs())) deps.report(fightOver(ref));
     if (action.kind !== "update") run.owned += 1;
   } catch (error) {
-    if (isSlessError(error, "invalid_request")) {
-      const { file, line, column } = desired;
+    if (!isOfOneObject(error)) throw error;
+    const { file, line, column } = desired;
+    run.refused.push({ ref, file, error });
+    if (error.code === "invalid_request")
       run.diagnostics.push({ code: error.code, file, line, column, message: error.message });
-    } else if (isOfOneObject(error)) {
-      run.failures.push({ doing: "apply", ref, error });
-    } else throw error;
+    else run.failures.push({ doing: "apply", ref, error });
   }
 }
 

@@ -13,7 +13,7 @@ const TRIES = 3;
  */
 export async function deleteStale(run: Run, deps: SyncDeps): Promise<Outcome> {
   const stale = run.plan!.actions.flatMap((action) => (action.kind === "delete" ? [action.live] : []));
-  if (run.failures.some(({ doing }) => doing === "upload" || doing === "apply")) return OK;
+  if (run.refused.length > 0 || run.failures.some(({ doing }) => doing === "upload")) return OK;
   const deleting = (object: AnyObject) => noteFailure(run, "delete", object, () => deleteOne(object, run, deps));
   const isTrigger = (object: AnyObject) => object.kind === "Trigger";
   await eachLimited(stale.filter(isTrigger), deleting);

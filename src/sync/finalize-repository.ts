@@ -14,6 +14,7 @@ import { eachLimited } from "./each-limited.ts";
 import { keyIn } from "./fetch-revision.ts";
 import { storeReads } from "./live-reads.ts";
 import type { SyncDeps } from "./sync-deps.ts";
+import { writeApplied } from "./write-applied.ts";
 
 /**
  * Looks after the objects of a Repository that is being deleted: `deletionPolicy` Delete deletes them (not those that
@@ -41,18 +42,19 @@ async function remove(object: AnyObject, { store, report }: SyncDeps): Promise<v
   if (outcome !== "absent") report({ step: "deleted", object: refOf(object) });
 }
 
-async function orphan(object: AnyObject, { store }: SyncDeps): Promise<void> {
+async function orphan(object: AnyObject, deps: SyncDeps): Promise<void> {
   const labels = { [LABELS.repository]: null, [LABELS.deletion]: null };
   const { owner, path, revision, appliedHash, dependenciesDigest, deletionApproved } = ANNOTATIONS;
   const ours = [owner, path, revision, appliedHash, dependenciesDigest, deletionApproved];
   const annotations = Object.fromEntries(ours.map((name) => [name, null]));
   try {
-    await store.patch(
+    const orphaned = await deps.store.patch(
       object.kind,
       refOf(object),
       { metadata: { labels, annotations } },
       { owner: "sync", uid: object.metadata.uid },
     );
+    await writeApplied(orphaned as AnyObject, undefined, deps);
   } catch (error) {
     // Somebody deleted it first.
     if (!isSlessError(error, "not_found")) throw error;

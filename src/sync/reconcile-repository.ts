@@ -12,6 +12,8 @@ import { inputsOf, readManifests } from "./read-manifests.ts";
 import { OK, type Outcome, type Reason, type Run, type Step, startRun } from "./run.ts";
 import { statusAfter, suspendedStatus } from "./status-after.ts";
 import type { SyncDeps } from "./sync-deps.ts";
+import { tellRefusals } from "./tell-refusals.ts";
+import { timeText } from "./time-text.ts";
 import { uploadSources } from "./upload-sources.ts";
 import { verdictOf } from "./verdict.ts";
 import { writeStatus } from "./write-status.ts";
@@ -29,6 +31,7 @@ const STEPS: readonly { readonly step: Step; readonly reason: Reason }[] = [
   { step: markHeld, reason: "ReconciliationFailed" },
   { step: applyActions, reason: "ReconciliationFailed" },
   { step: deleteStale, reason: "PruneFailed" },
+  { step: tellRefusals, reason: "ReconciliationFailed" },
 ];
 
 /**
@@ -115,9 +118,4 @@ function toOutcome(error: unknown, reason: Reason, signal: AbortSignal): Outcome
   const told = isSlessError(error) ? error : new SlessError("internal", { cause: messageOf(error) }, { cause: error });
   if (CREDENTIAL_ERRORS.has(told.code)) return { kind: "failed", reason: "AuthenticationFailed", error: told };
   return { kind: "failed", reason: GIT_ERRORS.has(told.code) ? "GitOperationFailed" : reason, error: told };
-}
-
-/** RFC 3339 with whole seconds, as Kubernetes writes times. */
-function timeText(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`;
 }

@@ -35,13 +35,15 @@ export interface Run {
   /** Faults that only the plan or the store told; those of the files are in `desired`. */
   readonly diagnostics: Diagnostic[];
   readonly failures: Failure[];
+  /** Changes of objects that the store did not take, those among them whose faults are in `diagnostics`. */
+  readonly refused: { readonly ref: ObjectRef; readonly file: string; readonly error: SlessError }[];
   /** What was written, as the store returned it. */
   readonly applied: ObjectOf<Kind>[];
   readonly deleted: ObjectRef[];
 }
 
 export function startRun(start: Pick<Run, "repository" | "startedAt" | "memory" | "signal">): Run {
-  return { ...start, owned: 0, diagnostics: [], failures: [], applied: [], deleted: [] };
+  return { ...start, owned: 0, diagnostics: [], failures: [], refused: [], applied: [], deleted: [] };
 }
 
 /** Somebody asked for this very run, and may have a reason that we do not see. */

@@ -1,5 +1,13 @@
 import { expect, it } from "vitest";
-import { type Condition, type ConditionUpdate, conditionsAfter, findCondition, isTrue } from "../../src/apis/index.ts";
+import {
+  APPLIED,
+  type Condition,
+  type ConditionUpdate,
+  conditionsAfter,
+  conditionsWithApplied,
+  findCondition,
+  isTrue,
+} from "../../src/apis/index.ts";
 
 const BEFORE = "2024-01-01T00:00:00Z";
 const NOW = "2024-01-02T00:00:00Z";
@@ -30,6 +38,17 @@ it("a condition that is not named any more disappears", () => {
   expect(conditionsAfter([stalled, since(ready("False"), BEFORE)], [ready("False")], NOW)).toEqual([
     since(ready("False"), BEFORE),
   ]);
+});
+
+it("what sync tells of an object stays, after the others, until sync says otherwise", () => {
+  const applied = since(ready("False", { type: APPLIED }), BEFORE);
+  const before = [applied, since(ready("False"), BEFORE)];
+  expect(conditionsAfter(before, [ready("True")], NOW)).toEqual([since(ready("True"), NOW), applied]);
+  const told = { status: "False", reason: "Other", message: "other" } as const;
+  expect(conditionsWithApplied(before, told, NOW)).toEqual([before[1], since({ ...told, type: APPLIED }, BEFORE)]);
+  expect(conditionsWithApplied([before[1]!], told, NOW)).toEqual([before[1], since({ ...told, type: APPLIED }, NOW)]);
+  expect(conditionsWithApplied(before, undefined, NOW)).toEqual([before[1]]);
+  expect(conditionsWithApplied(undefined, undefined, NOW)).toEqual([]);
 });
 
 it("conditions come in the order of the update", () => {

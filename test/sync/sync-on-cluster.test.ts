@@ -11,7 +11,7 @@ import { clusterStore } from "../support/cluster-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { runtimes } from "../support/function-files.ts";
 import { gitRepository } from "../support/git-repository.ts";
-import { describeOnOwnControlPlane } from "../support/kubernetes/index.ts";
+import { describeOnOwnControlPlane, type TestCluster } from "../support/kubernetes/index.ts";
 import { refuseObjects } from "../support/kubernetes/refuse-objects.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -24,6 +24,11 @@ const FILES = Object.fromEntries(
     [`${name}/handler.py`, `def handle(event, context):\n    return "${name}"\n`],
   ]),
 );
+const GROUP = "/apis/sless.kube5s.ru/v1alpha1";
+interface ManagedFields {
+  readonly manager: string;
+  readonly fieldsV1: object;
+}
 const quiet = { debug() {}, warn() {}, error() {} };
 
 // Of its own: a controller reads all namespaces, and those of other tests are none of its business.
@@ -106,7 +111,10 @@ describeOnOwnControlPlane("a sync on an API server", { controllers: false }, (pl
   });
 
   it("one object that admission refuses stops no other, and is written once it is let in", async () => {
-    const { git, store, namespace, status, hint } = await opened();
+    const { git, store, namespace, status, hint, requests } = await opened();
+    await hint();
+    const b = () => store.get("Function", { namespace, name: "b" });
+    const generation = (await b())?.metadata.generation;
     {
       await using _ = await refuseObjects(plane(), {
         namespace,
@@ -122,11 +130,86 @@ describeOnOwnControlPlane("a sync on an API server", { controllers: false }, (pl
         (told) => told?.conditions?.some(({ message }) => message.includes("b is on the list")) === true,
       );
       expect((await store.get("Function", { namespace, name: "a" }))?.spec.memoryMB).toBe(256);
+      const told = await b();
+      expect(told?.metadata.generation).toBe(generation);
+      expect(told?.status?.conditions).toMatchObject([
+        {
+          type: "Applied",
+          status: "False",
+          reason: "AdmissionRefused",
+          message: expect.stringContaining("on the list"),
+        },
+      ]);
+      const { body } = await plane().request("GET", `${GROUP}/namespaces/${namespace}/functions/b`);
+      const owners = (body.metadata.managedFields as ManagedFields[]).filter(({ fieldsV1 }) => "f:status" in fieldsV1);
+      expect(owners.map(({ manager }) => manager)).toEqual(["sless-sync"]);
+      // It is told once, however often it is tried.
+      const tries = 3;
+      const seen: string[] = [];
+      await eventually(
+        "it is tried again",
+        () => seen.push(...requests()) && seen.filter((text) => text === "PATCH functions/b").length,
+        (count) => count >= tries,
+        30_000,
+      );
+      expect(seen.filter((text) => text === "PUT functions/b/status")).toHaveLength(1);
     }
+    await eventually("b is written", b, (object) => object?.spec.memoryMB === 256, 30_000);
+    await eventually("and nothing is told of it any more", b, (object) => object?.status?.conditions?.length === 0);
+  });
+
+  it("an object that a policy of the cluster refuses is told so itself", async () => {
+    const { git, store, namespace, hint } = await opened();
+    await hint();
+    await policyAgainst(plane(), namespace, "object.metadata.name != 'c' || object.spec.memoryMB < 200");
+    await git.commit("Change", { "c/function.yaml": manifest("c", 256), "d/function.yaml": manifest("d", 256) });
+    await hint();
+    const conditions = async (name: string) => (await store.get("Function", { namespace, name }))?.status?.conditions;
     await eventually(
-      "b is written",
-      () => store.get("Function", { namespace, name: "b" }),
-      (object) => object?.spec.memoryMB === 256,
+      "it is told",
+      () => conditions("c"),
+      (told) => told?.[0]?.message.includes("denied request") === true,
     );
+    expect(await conditions("c")).toMatchObject([{ type: "Applied", status: "False" }]);
+    expect(await conditions("d")).toBeUndefined();
+    await git.commit("As it was", { "c/function.yaml": manifest("c") });
+    await hint();
+    expect(await conditions("c")).toEqual([]);
   });
 });
+
+/** A ValidatingAdmissionPolicy for the functions of a namespace, once it holds. */
+async function policyAgainst(plane: TestCluster, namespace: string, expression: string): Promise<void> {
+  const path = "/apis/admissionregistration.k8s.io/v1";
+  const resourceRules = [
+    {
+      apiGroups: ["sless.kube5s.ru"],
+      apiVersions: ["*"],
+      resources: ["functions"],
+      operations: ["CREATE", "UPDATE"],
+    },
+  ];
+  const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": namespace } };
+  const metadata = { name: namespace };
+  const policy = { metadata, spec: { matchConstraints: { resourceRules }, validations: [{ expression }] } };
+  const spec = { policyName: namespace, validationActions: ["Deny"], matchResources: { namespaceSelector } };
+  for (const [plural, body] of [
+    ["validatingadmissionpolicies", policy],
+    ["validatingadmissionpolicybindings", { metadata, spec }],
+  ] as const) {
+    const { status, body: answer } = await plane.request("POST", `${path}/${plural}`, { body });
+    if (status !== 201) throw new Error(JSON.stringify(answer));
+    onTestFinished(async () => void (await plane.request("DELETE", `${path}/${plural}/${namespace}`)));
+  }
+  const probe = `${GROUP}/namespaces/${namespace}/functions/c?dryRun=All`;
+  await eventually(
+    "the policy holds",
+    () =>
+      plane.request("PATCH", probe, {
+        body: { spec: { memoryMB: 300 } },
+        contentType: "application/merge-patch+json",
+      }),
+    ({ status }) => status === 422,
+    30_000,
+  );
+}

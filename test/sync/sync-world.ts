@@ -55,7 +55,7 @@ export interface SyncWorld {
   readonly objects: ObjectStore;
   readonly clock: ManualClock;
   readonly events: ProgressEvent[];
-  /** Writes that sync asked for since the last look, `apply Function/demo/hello`; statuses as `status`. */
+  /** Writes that sync asked for since the last look, `apply Function/demo/hello`; the Repository's status is `status`. */
   writes(): string[];
   deps(changes?: Partial<SyncDeps>): SyncDeps;
   /** One run. `memory` is kept from run to run; `restart` begins with an empty one. */
@@ -158,9 +158,9 @@ function recording(store: ResourceStore, log: string[]): ResourceStore {
       name("patch", { kind, ...key });
       return store.patch(kind, key, patch, options);
     },
-    updateStatus(object, next) {
-      log.push("status");
-      return store.updateStatus(object, next);
+    updateStatus(object, next, options) {
+      log.push(object.kind === "Repository" ? "status" : `status ${refText(refOf(object))}`);
+      return store.updateStatus(object, next, options);
     },
     delete(kind, key, options) {
       name("delete", { kind, ...key });

@@ -37,8 +37,14 @@ export function withOutlook(ready: ConditionUpdate, outlook: "Reconciling" | "St
 }
 
 /**
+ * Of an object from Git, and only while what its repository wants of it is refused: False. Sync writes it and takes it
+ * away; the other writers of a status leave it as it is.
+ */
+export const APPLIED = "Applied";
+
+/**
  * The conditions after an update: `lastTransitionTime` moves only when `status` changes, order is kept,
- * types that `next` does not name disappear (so an abnormal-true condition vanishes by leaving it out).
+ * types that `next` does not name disappear (so an abnormal-true condition vanishes by leaving it out), but `APPLIED`.
  * Pure: `now` is RFC 3339.
  */
 export function conditionsAfter(
@@ -46,11 +52,25 @@ export function conditionsAfter(
   next: readonly ConditionUpdate[],
   now: string,
 ): Condition[] {
-  return next.map((update) => {
-    const before = findCondition(previous, update.type);
-    return {
-      ...update,
-      lastTransitionTime: before && before.status === update.status ? before.lastTransitionTime : now,
-    };
-  });
+  const applied = findCondition(previous, APPLIED);
+  const isNamed = next.some(({ type }) => type === APPLIED);
+  return [...next.map((update) => since(previous, update, now)), ...(applied && !isNamed ? [applied] : [])];
+}
+
+/** The conditions with `APPLIED` as the update says, or without it; the others are as they were. Pure: `now` is RFC 3339. */
+export function conditionsWithApplied(
+  previous: readonly Condition[] | undefined,
+  update: Omit<ConditionUpdate, "type"> | undefined,
+  now: string,
+): Condition[] {
+  const others = (previous ?? []).filter(({ type }) => type !== APPLIED);
+  return update ? [...others, since(previous, { ...update, type: APPLIED }, now)] : others;
+}
+
+function since(previous: readonly Condition[] | undefined, update: ConditionUpdate, now: string): Condition {
+  const before = findCondition(previous, update.type);
+  return {
+    ...update,
+    lastTransitionTime: before && before.status === update.status ? before.lastTransitionTime : now,
+  };
 }

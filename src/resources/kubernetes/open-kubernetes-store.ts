@@ -72,14 +72,14 @@ export function openKubernetesStore({ client }: { readonly client: KubernetesCli
         throw storeError(error, askedFor(kind, key));
       }
     },
-    updateStatus: (object, status) =>
+    updateStatus: (object, status, { owner } = { owner: "reconciler" }) =>
       told({ ref: refOf(object) }, async () => {
         const { kind, metadata } = object;
         if (isDeepStrictEqual(object.status, status)) return object as ObjectOf<typeof kind>;
         const updated = await client.request<ApiObject>({
           method: "PUT",
           path: pathOf(kind, metadata, "status"),
-          query: { fieldManager: fieldManager("reconciler"), ...STRICT },
+          query: { fieldManager: fieldManager(owner), ...STRICT },
           // The server takes the status alone. But labels, annotations and finalizers that were left out here it would
           // take from their owners, and a later apply could not remove them.
           body: { apiVersion: API_VERSION, kind, metadata, status },

@@ -79,7 +79,7 @@ describeOnOwnControlPlane("sless among others who write, refuse and limit", {}, 
     await tenant.converged();
   });
 
-  it("an object that admission refuses is told, there and in the Repository; the others go on", async () => {
+  it("an object that admission refuses is told, at itself and in the Repository; the others go on", async () => {
     const tenant = await tenantOf(controlPlane(), many(3));
     const before = await tenant.converged();
     const { namespace } = tenant;
@@ -108,12 +108,34 @@ describeOnOwnControlPlane("sless among others who write, refuse and limit", {}, 
       );
       expect(JSON.stringify(during.repository.status)).toContain("f1 is frozen until Monday");
       expect(during.repository.status.lastAppliedRevision).toBe(before.repository.status.lastAppliedRevision);
+      const frozen = await untilFunction(
+        "it is told at the object",
+        tenant,
+        "f1",
+        (object) => conditionOf(object, "Applied")?.status === "False",
+      );
+      expect(JSON.stringify(frozen.status.conditions)).toContain("f1 is frozen until Monday");
+      const generationOf = (standing: typeof before) =>
+        standing.functions.find(({ metadata }) => metadata.name === "f1")?.metadata.generation;
+      expect(frozen.metadata.generation).toBe(generationOf(before));
+      expect(isTrue(frozen, "Ready")).toBe(true);
       // Its old code serves on.
       expect(image(during, "f1")).toBe(image(before, "f1"));
       expect(lives(during.deployments).f1).toBe(lives(before.deployments).f1);
+      // Who writes its status meanwhile leaves that in it.
+      await merge(`${deploymentsPath(tenant)}/f1`, { spec: { replicas: 0 } });
+      const version = frozen.metadata.resourceVersion;
+      const again = await untilFunction(
+        "it serves again",
+        tenant,
+        "f1",
+        (object) => object.metadata.resourceVersion !== version && isTrue(object, "Ready") && isTrue(object, "Serving"),
+      );
+      expect(conditionOf(again, "Applied")).toEqual(conditionOf(frozen, "Applied"));
     }
     await tenant.hint();
     await tenant.converged();
+    await untilFunction("nothing is told of it any more", tenant, "f1", (object) => !conditionOf(object, "Applied"));
   }, 60_000);
 
   it("a child that admission refuses is told in its function's status, and made once that is over", async () => {
