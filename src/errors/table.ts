@@ -94,6 +94,12 @@ export const ERRORS = {
     happened: "Too many deliveries of webhooks are under way.",
     remedy: "Send it again in a moment; what was pushed is found with the next look, too.",
   },
+  hooks_unavailable: {
+    status: 503,
+    consequence: "retry",
+    happened: "Deliveries of webhooks cannot be checked now.",
+    remedy: "Send it again in a moment; the log of sless says why.",
+  },
   access_denied: {
     status: 403,
     consequence: "stalled",

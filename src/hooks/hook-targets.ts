@@ -1,15 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { keyOf, type ObjectKey, type ObjectOf } from "../apis/index.ts";
+import { keyOf, type ObjectKey, type ObjectOf, type RepositorySpec } from "../apis/index.ts";
 import type { Clock } from "../controller/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 
 /** Keys of a webhook's Secret: the value, named as Flux does, and what counts beside it while it is being changed. */
 export const TOKEN_KEYS = ["token", "token.previous"] as const;
 
+/** What webhooks need of a Repository: the rest of it may be large. */
+export interface HookedRepository {
+  readonly metadata: Pick<ObjectOf<"Repository">["metadata"], "namespace" | "name" | "uid">;
+  readonly spec: Pick<RepositorySpec, "ref" | "suspend">;
+}
+
 /** Whom a delivery is for. */
 export interface HookTarget {
   /** Undefined when there is none that takes deliveries. */
-  readonly repository: ObjectOf<"Repository"> | undefined;
+  readonly repository: HookedRepository | undefined;
   /** Why there is none: to be told nobody outside. */
   readonly missing?: "repository" | "webhookSecretRef" | "token";
   /** Always as many, so that checking takes the same work for all; those that stand for nothing are random. */
@@ -69,7 +75,16 @@ async function readTarget(key: ObjectKey, { store, readSecret }: HookTargetDeps)
     return { repository: undefined, missing: "repository", secrets: RANDOM };
   if (name === undefined) return { repository: undefined, missing: "webhookSecretRef", secrets };
   if (!tokens.some(Boolean)) return { repository: undefined, missing: "token", secrets };
-  return { repository, secrets };
+  return { repository: reduced(repository), secrets };
+}
+
+function reduced({ metadata, spec }: ObjectOf<"Repository">): HookedRepository {
+  const { namespace, name, uid } = metadata;
+  const { ref, suspend } = spec;
+  return {
+    metadata: { namespace, name, uid },
+    spec: { ...(ref && { ref }), ...(suspend !== undefined && { suspend }) },
+  };
 }
 
 /** Files and editors end a line where forges have none. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ANNOTATIONS, type ObjectOf } from "../apis/index.ts";
+import { ANNOTATIONS, type ObjectKey } from "../apis/index.ts";
 import type { Clock } from "../controller/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 
@@ -11,7 +11,7 @@ import type { ResourceStore } from "../resources/index.ts";
  * @throws SlessError `not_found`, `conflict` when it is another repository by now
  */
 export async function requestSync(
-  { metadata }: ObjectOf<"Repository">,
+  { metadata }: { readonly metadata: ObjectKey & { readonly uid: string } },
   { store, clock }: { readonly store: Pick<ResourceStore, "patch">; readonly clock: Pick<Clock, "now"> },
 ): Promise<string> {
   const { namespace, name, uid } = metadata;

@@ -169,15 +169,20 @@ it("a body that breaks off gives no hint and keeps no room", async () => {
   expect(outcomes).toContain("failed");
 });
 
-it("a secret that cannot be read is told as that, and read again with the next delivery", async () => {
+it("a secret that cannot be read is told without its reason, and read again with the next delivery", async () => {
   let isAway = true;
-  const { push } = await hooksFixture({
+  const { push, deliver, logged } = await hooksFixture({
     readSecret: async (_namespace, _name, key) => {
       if (isAway) throw new SlessError("cluster_unavailable", { cause: "it is away" });
       return key === "token" ? TOKEN : undefined;
     },
   });
-  expect(await codeOf(push())).toBe("cluster_unavailable");
+  expect(await codeOf(push())).toBe("hooks_unavailable");
+  const nowhere = await deliver(github("wrong", PUSH), PUSH, { ...KEY, name: "nowhere" }).catch((error) => error);
+  expect(nowhere).toMatchObject({ code: "hooks_unavailable", message: expect.not.stringContaining("away") });
+  expect(logged.filter(({ level }) => level === "warn")).toMatchObject([
+    { fields: { err: expect.stringContaining("away") } },
+  ]);
   isAway = false;
   expect(await codeOf(push())).toBe("taken");
 });
@@ -186,7 +191,14 @@ it("a hint that cannot be given fails the delivery", async () => {
   const { push } = await hooksFixture({
     hint: () => Promise.reject(new SlessError("cluster_unavailable", { cause: "it is away" })),
   });
-  expect(await codeOf(push())).toBe("cluster_unavailable");
+  expect(await codeOf(push())).toBe("hooks_unavailable");
+});
+
+it("a name that no repository can have is refused as any other, and neither read nor logged", async () => {
+  const { deliver, reads, logged } = await hooksFixture();
+  for (const name of ["UPPER", "a b", "", "x".repeat(300), "main\n", "../main"])
+    expect(await codeOf(deliver(github(TOKEN, PUSH), PUSH, { ...KEY, name }))).toBe("hook_refused");
+  expect([reads, logged]).toEqual([[], []]);
 });
 
 it("a commit that was announced and not found is looked for again, for a minute", async () => {
