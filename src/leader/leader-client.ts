@@ -2,7 +2,7 @@ import { json } from "node:stream/consumers";
 import { Agent, type Dispatcher } from "undici";
 import { CALLER_TOKEN_HEADER, tokenFile } from "../auth/index.ts";
 import type { Clock } from "../controller/clock.ts";
-import { type ErrorCode, messageOf, SlessError, slessErrorOf } from "../errors/index.ts";
+import { type ErrorCode, isSlessError, messageOf, SlessError, slessErrorOf } from "../errors/index.ts";
 import type { GarbageReport } from "../garbage/index.ts";
 import type { ManifestPlace } from "../writes/index.ts";
 import type { Leader } from "./leader.ts";
@@ -12,7 +12,7 @@ export interface LeaderAddress {
   /**
    * Where the port of the process is that leads now, `http://10.1.2.3:9092`.
    *
-   * @throws SlessError `controller_unreachable` while nobody leads
+   * @throws SlessError `controller_unreachable` while nobody leads, or nobody can tell who does
    */
   find(signal: AbortSignal): Promise<string>;
 }
@@ -36,7 +36,7 @@ const KEEP_ALIVE_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 /** A write that is refused does not wait longer to tell the line, too. */
 const PLACE_TIMEOUT_MS = 1_000;
-/** So long it counts where the leader was, or that it was nowhere, when a place is asked for. */
+/** So long it counts where the leader was, or that it was nowhere, for what may do without it. */
 const NEARBY_MS = 5_000;
 const ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 /** More than a build's log may hold. */
@@ -61,14 +61,15 @@ export function leaderClient({ address, tokenFile: path, clock }: LeaderClientOp
     bodyTimeout: 0,
     maxResponseSize: LOG_MAX_BYTES,
   });
-  const nearby = openNearby(address, clock);
+  // A leader that is slow to tell places may well tell logs.
+  const nearby = { places: openNearby(address, clock), logs: openNearby(address, clock) };
 
   async function send(origin: string, question: LeaderQuestion, dispatcher: Agent, signal?: AbortSignal) {
     const headers = { [CALLER_TOKEN_HEADER]: await token() };
     const response = await dispatcher
       .request({ origin, ...requestOf(question), headers, signal: signal ?? null })
       .catch((error: unknown) => {
-        throw unreachable(causeOf(error), error);
+        throw toUnreachable(error);
       });
     if (response.statusCode !== 200) throw await refusalOf(response);
     return response.body;
@@ -77,22 +78,28 @@ export function leaderClient({ address, tokenFile: path, clock }: LeaderClientOp
   return {
     async placeOf(object) {
       const signal = AbortSignal.timeout(PLACE_TIMEOUT_MS);
-      const origin = await nearby.origin();
+      const origin = await orAborted(nearby.places.origin(), signal);
       try {
         const { place } = (await answerOf(await send(origin, { asks: "place", object }, short, signal))) as Told;
         return place ? knownPlace(place) : undefined;
       } catch (error) {
-        await nearby.lost(origin);
+        await nearby.places.lost(origin);
         throw error;
       }
     },
     async *buildLogs(workload, { follow, signal }) {
-      const origin = await address.find(AbortSignal.any([signal, AbortSignal.timeout(FIND_TIMEOUT_MS)]));
-      const body = await send(origin, { asks: "build-logs", workload, follow }, logs, signal);
+      const origin = await nearby.logs.origin();
       try {
-        yield* body as AsyncIterable<Uint8Array>;
+        yield* (await send(
+          origin,
+          { asks: "build-logs", workload, follow },
+          logs,
+          signal,
+        )) as AsyncIterable<Uint8Array>;
       } catch (error) {
-        if (!signal.aborted) throw unreachable(causeOf(error), error);
+        if (signal.aborted) return;
+        await nearby.logs.lost(origin);
+        throw toUnreachable(error);
       }
     },
     async collectGarbage({ dryRun }) {
@@ -105,6 +112,13 @@ export function leaderClient({ address, tokenFile: path, clock }: LeaderClientOp
       await Promise.all([short.destroy(), logs.destroy()]);
     },
   };
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_resolve, reject) =>
+    signal.addEventListener("abort", () => reject(unreachable("it was not found in time"))),
+  );
+  return Promise.race([work, aborted]);
 }
 
 interface Told {
@@ -125,7 +139,7 @@ async function refusalOf({ body, statusCode }: Dispatcher.ResponseData): Promise
 
 async function answerOf(body: Dispatcher.ResponseData["body"]): Promise<object> {
   const answer = await json(body).catch((error: unknown) => {
-    throw unreachable(causeOf(error), error);
+    throw toUnreachable(error);
   });
   return answer && typeof answer === "object" ? answer : {};
 }
@@ -136,8 +150,13 @@ function knownPlace(place: unknown): ManifestPlace | undefined {
   return Number.isSafeInteger(line) && (line as number) > 0 ? { file, line: line as number } : { file };
 }
 
-function unreachable(cause: string, error?: unknown): SlessError {
-  return new SlessError("controller_unreachable", { cause }, error === undefined ? undefined : { cause: error });
+function unreachable(cause: string): SlessError {
+  return new SlessError("controller_unreachable", { cause });
+}
+
+function toUnreachable(error: unknown): SlessError {
+  if (isSlessError(error)) return error;
+  return new SlessError("controller_unreachable", { cause: causeOf(error) }, { cause: error });
 }
 
 function causeOf(error: unknown): string {
@@ -158,7 +177,7 @@ function openNearby(address: LeaderAddress, clock: Clock) {
   return {
     origin(): Promise<string> {
       if (known && known.until > clock.monotonicMs()) return known.origin;
-      return keep(address.find(AbortSignal.timeout(PLACE_TIMEOUT_MS)));
+      return keep(address.find(AbortSignal.timeout(FIND_TIMEOUT_MS)));
     },
     /** It is not there, or does not lead any more: nobody waits for it again for a while. */
     async lost(origin: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { SlessError } from "../../errors/index.ts";
+import { isSlessError, SlessError } from "../../errors/index.ts";
 import {
   API_RESOURCES,
   type ApiObject,
@@ -60,7 +60,7 @@ export function leaseHolder({ client, namespace, name, port }: LeaseHolderOption
   return {
     find: (signal) =>
       find(signal).catch((error: unknown) => {
-        if (error instanceof SlessError) throw error;
+        if (isSlessError(error, "controller_unreachable")) throw error;
         const cause = "it could not be asked which one leads";
         throw new SlessError("controller_unreachable", { cause }, { cause: error });
       }),

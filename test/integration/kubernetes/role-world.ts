@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { Role } from "../../../src/cli/index.ts";
 import { createClient, type SlessClient } from "../../../src/server/client.ts";
 import { SHARED_CLAIM } from "../../deploy/value-sets.ts";
 import { type ClusterProcess, startClusterProcess } from "../../support/cluster-process.ts";
@@ -25,54 +26,68 @@ export async function installRights(cluster: ControlPlane): Promise<void> {
 }
 
 export interface RoleProcess extends ClusterProcess {
-  /** Of the REST API, as the cluster's admin. */
-  client(): Promise<SlessClient>;
+  /** Of the REST API, as the cluster's admin unless a token is given. */
+  client(token?: string): Promise<SlessClient>;
 }
 
 /** Processes of single roles, each with the account of its role and an address of its own, as their pods would be. */
 export interface RoleWorld {
   /** Shared by all, as the volume of sources is. */
   readonly data: string;
-  /** Of the controllers. */
-  readonly port: number;
-  /** @param address of loopback, `127.0.0.11` */
-  controller(name: string, address: string, options?: { readonly buildMs?: number }): Promise<RoleProcess>;
+  /** Starts one that leads, at an address of loopback; its builds take so long. */
+  leader(name: string, address: string, buildMs?: number): Promise<RoleProcess>;
   api(): Promise<RoleProcess>;
+  /** One that is all of it. */
+  replica(name: string, address: string): Promise<RoleProcess>;
 }
 
+/** @param port of the controllers */
 export async function roleWorld(cluster: ControlPlane, port: number): Promise<RoleWorld> {
   const data = await temporaryFolder();
+  const tokens = await temporaryFolder();
   const callers = `system:serviceaccount:${OWN}:sless-api`;
 
-  async function start(role: "controller" | "api", name: string, env: Record<string, string>, buildMs = 0) {
-    const account = { serviceAccount: `sless-${role}`, namespace: OWN };
-    const kubeconfig = await cluster.kubeconfigFor(await cluster.tokenFor(account));
-    const options = { name, namespace: OWN, data, roles: [role], kubeconfig, buildMs };
+  async function start(roles: readonly Role[], name: string, env: Record<string, string>, buildMs = 0) {
+    const account = { serviceAccount: `sless-${roles[0]}`, namespace: OWN };
+    // The rights of all roles are nobody's here.
+    const token = roles.length > 1 ? cluster.adminToken : await cluster.tokenFor(account);
     const process = startClusterProcess(cluster, {
-      ...options,
+      ...{ name, namespace: OWN, data, roles, buildMs },
+      kubeconfig: await cluster.kubeconfigFor(token),
       env: { CONTROLLER_PORT: String(port), CONTROLLER_CALLERS: callers, LOG_LEVEL: "debug", ...env },
     });
-    const client = async () => {
-      const opened = createClient({ endpoint: await process.started(), token: cluster.adminToken });
+    const client = async (bearer = cluster.adminToken) => {
+      const opened = createClient({ endpoint: await process.started(), token: bearer });
       onTestFinished(() => opened.close());
       return opened;
     };
     return { ...process, client };
   }
+  async function tokenOfApi(): Promise<Record<string, string>> {
+    const CONTROLLER_TOKEN_FILE = join(tokens, "controller");
+    await writeFile(CONTROLLER_TOKEN_FILE, await apiToken(cluster, ["sless-controller"]));
+    return { CONTROLLER_TOKEN_FILE };
+  }
   return {
     data,
-    port,
-    async controller(name, address, { buildMs } = {}) {
+    async leader(name, address, buildMs) {
       await podOf(cluster, name, address);
-      return start("controller", name, { LISTEN_ADDRESS: address }, buildMs);
+      const controller = await start(["controller"], name, { LISTEN_ADDRESS: address }, buildMs);
+      await controller.leads();
+      return controller;
     },
-    async api() {
-      const account = { serviceAccount: "sless-api", namespace: OWN };
-      const file = join(await temporaryFolder(), "token");
-      await writeFile(file, await cluster.tokenFor(account, { audiences: ["sless-controller"] }));
-      return start("api", "api", { CONTROLLER_TOKEN_FILE: file });
+    api: async () => start(["api"], "api", await tokenOfApi()),
+    async replica(name, address) {
+      await podOf(cluster, name, address);
+      return start(["controller", "api", "gateway"], name, { LISTEN_ADDRESS: address, ...(await tokenOfApi()) });
     },
   };
+}
+
+/** A token of the api's account. */
+export function apiToken(cluster: ControlPlane, audiences?: readonly string[]): Promise<string> {
+  const account = { serviceAccount: "sless-api", namespace: OWN };
+  return cluster.tokenFor(account, audiences ? { audiences } : {});
 }
 
 /** A pod that no node has, at an address of loopback: it stands for a process of the test. */
@@ -92,12 +107,8 @@ async function podOf(cluster: ControlPlane, name: string, podIP: string): Promis
     async () => (await cluster.request("POST", pods, { body })).status,
     (status) => status === 201,
   );
-  onTestFinished(() => removePod(cluster, name));
+  onTestFinished(() => void cluster.request("DELETE", `${pods}/${name}?gracePeriodSeconds=0`));
   const status = { phase: "Running", podIP, podIPs: [{ ip: podIP }] };
   const contentType = "application/merge-patch+json";
   await done(cluster.request("PATCH", `${pods}/${name}/status`, { body: { status }, contentType }));
-}
-
-export async function removePod(cluster: ControlPlane, name: string): Promise<void> {
-  await cluster.request("DELETE", `/api/v1/namespaces/${OWN}/pods/${name}?gracePeriodSeconds=0`);
 }
