@@ -11,6 +11,7 @@ export * from "./open-archive.ts";
 export * from "./pack-archive.ts";
 export * from "./read-archive.ts";
 export * from "./read-trees-below.ts";
+export * from "./receive-archive.ts";
 export { isRefName } from "./ref-name.ts";
 export * from "./remote/index.ts";
 export * from "./source-digest.ts";

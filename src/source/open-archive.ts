@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { pipeline, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { crc32, createInflateRaw, inflateRawSync } from "node:zlib";
 import { fromFdPromise, type ZipFile } from "yauzl";
@@ -20,10 +20,15 @@ import {
 
 /** An entry up to this size is read in one go: a stream per entry costs more than most entries. */
 const AT_ONCE_MAX_BYTES = 64 << 10;
+const PIECE_BYTES = 256 << 10;
 
 /** A zip on the disk. Its files can be read until it is closed. */
 export interface OpenArchive {
   readonly files: readonly StoredFile[];
+  /** Bytes of the zip itself. */
+  readonly size: number;
+  /** The zip itself, piece by piece. */
+  stream(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -31,37 +36,44 @@ export interface OpenArchive {
  * Opens a zip on the disk by the rules of `readArchive`. Every content was read once and is as it was declared, but
  * none larger than 64 KiB is ever in memory as a whole.
  *
- * @param path of a file that does not change while it is open
- * @throws SlessError `archive_invalid` with every faulty entry, `too_large`; `storage_unavailable` without the file
+ * @param path of a file that does not change while it is open; its name may go
+ * @throws SlessError `archive_invalid` with every faulty entry, `too_large`; `storage_unavailable` without the file; the
+ *   signal's reason
  */
-export async function openArchive(path: string, limits: ArchiveLimits = {}): Promise<OpenArchive> {
+export async function openArchive(
+  path: string,
+  limits: ArchiveLimits = {},
+  signal?: AbortSignal,
+): Promise<OpenArchive> {
   const handle = await open(path, "r").catch((error: unknown) => {
-    throw new SlessError("storage_unavailable", { what: "The uploaded archive", cause: messageOf(error) });
+    throw new SlessError("storage_unavailable", { what: "The archive", cause: messageOf(error) });
   });
   try {
-    const files = await checkedFiles({ path, handle }, limits);
-    return { files, close: () => handle.close() };
+    const files = await checkedFiles(handle, limits, signal);
+    const { size } = await handle.stat();
+    const stream = () => piecesOf({ start: 0, length: size }, handle);
+    return { files, size, stream, close: () => handle.close() };
   } catch (error) {
     await handle.close();
     throw error;
   }
 }
 
-interface ZipOnDisk {
-  readonly path: string;
-  readonly handle: FileHandle;
-}
-
-async function checkedFiles(onDisk: ZipOnDisk, limits: ArchiveLimits): Promise<StoredFile[]> {
-  const zip = await fromFdPromise(onDisk.handle.fd, ZIP_OPTIONS).catch((error: unknown) => {
+async function checkedFiles(
+  handle: FileHandle,
+  limits: ArchiveLimits,
+  signal: AbortSignal | undefined,
+): Promise<StoredFile[]> {
+  const zip = await fromFdPromise(handle.fd, ZIP_OPTIONS).catch((error: unknown) => {
     throw notReadable(error);
   });
   const files: StoredFile[] = [];
   const faults: EntryFault[] = [];
   const links = new Map<string, string>();
   for (const found of await fileEntries(zip, limits)) {
+    signal?.throwIfAborted();
     try {
-      const file = await checkedFile(found, zip, onDisk);
+      const file = await checkedFile(found, zip, handle);
       files.push(file);
       if (found.kind === "link") links.set(found.path, Buffer.from(await file.read()).toString());
     } catch (error) {
@@ -74,12 +86,10 @@ async function checkedFiles(onDisk: ZipOnDisk, limits: ArchiveLimits): Promise<S
 }
 
 /** Reads the content once: it has the declared size and checksum, and this id. */
-async function checkedFile({ path, mode, entry }: ZipEntry, zip: ZipFile, onDisk: ZipOnDisk): Promise<StoredFile> {
-  const { handle } = onDisk;
+async function checkedFile({ path, mode, entry }: ZipEntry, zip: ZipFile, handle: FileHandle): Promise<StoredFile> {
   const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
   const { uncompressedSize: size, compressedSize, compressionMethod } = entry;
   const packed: Packed = {
-    path: onDisk.path,
     start,
     length: compressedSize,
     isDeflated: compressionMethod !== 0,
@@ -88,7 +98,7 @@ async function checkedFile({ path, mode, entry }: ZipEntry, zip: ZipFile, onDisk
   const isSmall = Math.max(size, compressedSize) <= AT_ONCE_MAX_BYTES;
   async function* stream() {
     if (isSmall) yield await readAtOnce(packed, handle);
-    else yield* inflated(packed);
+    else yield* inflated(packed, handle);
   }
   const { id, checksum } = await digested(stream(), size);
   if (checksum !== entry.crc32) throw new Error("its checksum does not fit");
@@ -107,8 +117,6 @@ async function digested(content: AsyncIterable<Uint8Array>, size: number): Promi
 
 /** Where the bytes of an entry stand, and what becomes of them. */
 interface Packed {
-  /** Of the archive. */
-  readonly path: string;
   readonly start: number;
   readonly length: number;
   readonly isDeflated: boolean;
@@ -124,23 +132,30 @@ async function readAtOnce({ start, length, isDeflated, size }: Packed, handle: F
   return content;
 }
 
-async function* inflated({ path, start, length, isDeflated, size }: Packed): AsyncGenerator<Uint8Array> {
-  if (length === 0) throw sizeError();
-  // With a descriptor of its own, which goes with it.
-  const packed = createReadStream(path, { start, end: start + length - 1 });
-  const content = isDeflated ? packed.pipe(createInflateRaw()) : packed;
-  packed.on("error", (error) => content.destroy(error));
-  let left = size;
-  try {
-    for await (const chunk of content as AsyncIterable<Buffer>) {
-      left -= chunk.length;
-      if (left < 0) throw sizeError();
-      yield chunk;
-    }
-  } finally {
-    packed.destroy();
+async function* inflated(packed: Packed, handle: FileHandle): AsyncGenerator<Uint8Array> {
+  if (packed.length === 0) throw sizeError();
+  const bytes = piecesOf(packed, handle);
+  const content = packed.isDeflated ? pipeline(Readable.from(bytes), createInflateRaw(), () => undefined) : bytes;
+  let left = packed.size;
+  for await (const piece of content as AsyncIterable<Uint8Array>) {
+    left -= piece.byteLength;
+    if (left < 0) throw sizeError();
+    yield piece;
   }
   if (left > 0) throw sizeError();
+}
+
+async function* piecesOf(
+  { start, length }: Pick<Packed, "start" | "length">,
+  handle: FileHandle,
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < length; ) {
+    const wanted = Math.min(PIECE_BYTES, length - at);
+    const { buffer: bytes, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, start + at);
+    if (bytesRead === 0) throw new Error("it ends too early");
+    at += bytesRead;
+    yield bytes.subarray(0, bytesRead);
+  }
 }
 
 function sizeError(): Error {

@@ -11,6 +11,8 @@ export interface ArchiveLimits {
   readonly maxFiles?: number;
 }
 
+export const MAX_BYTES = 50 << 20;
+
 /** How archives are opened: names are decoded here, sizes are checked while it inflates. */
 export const ZIP_OPTIONS = { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: true };
 
@@ -61,7 +63,7 @@ export function linkFaults(targets: ReadonlyMap<string, string>): EntryFault[] {
 }
 
 async function listEntries(zip: ZipFile, limits: ArchiveLimits): Promise<ZipEntry[]> {
-  const { maxBytes = 50 << 20, maxFiles = 3000 } = limits;
+  const { maxBytes = MAX_BYTES, maxFiles = 3000 } = limits;
   const found: ZipEntry[] = [];
   let files = 0;
   let bytes = 0;

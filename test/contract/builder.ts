@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { hashFields, sourceKey, type WorkloadRef } from "../../src/apis/index.ts";
+import { sourceKey, type WorkloadRef } from "../../src/apis/index.ts";
 import type { Builder, BuildRequest, BuildState } from "../../src/build/index.ts";
 import type { Runtime } from "../../src/runtimes/index.ts";
-import { packArchive } from "../../src/source/index.ts";
+import { type ArchiveFile, packArchive, sourceDigest, storedFile } from "../../src/source/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -163,12 +163,20 @@ export async function requestOf(
   { name = "hello", entrypoint = "handler.handle" }: RequestOptions = {},
 ): Promise<BuildRequest> {
   const workload: WorkloadRef = { kind: "Function", namespace: "demo", name };
-  const sourceDigest = hashFields(Object.entries(files).flat());
-  const key = sourceKey(workload, sourceDigest);
-  const entries = Object.entries(files);
-  const archive = entries.map(([path, text]) => ({ path, mode: "100644" as const, content: Buffer.from(text) }));
+  const archive = Object.entries(files).map(([path, text]) => ({
+    path,
+    mode: "100644" as const,
+    content: Buffer.from(text),
+  }));
+  const digest = digestOf(archive);
+  const key = sourceKey(workload, digest);
   await objects.put(key, await packArchive(archive));
-  return { workload, runtime, entrypoint, sourceDigest, sourceKey: key };
+  return { workload, runtime, entrypoint, sourceDigest: digest, sourceKey: key };
+}
+
+/** Of a source with these files. */
+export function digestOf(files: readonly ArchiveFile[]): string {
+  return sourceDigest(files.map(storedFile));
 }
 
 type Under = Pick<BuilderUnderTest, "builder">;

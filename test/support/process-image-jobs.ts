@@ -203,6 +203,9 @@ async function writeEntries(folder: string, entries: Iterable<LayerEntry> | Asyn
     const at = join(folder, entry.path);
     await mkdir("folder" in entry ? at : dirname(at), { recursive: true });
     if ("target" in entry) await symlink(entry.target, at);
-    else if ("content" in entry) await writeFile(at, entry.content, { mode: entry.executable ? 0o755 : 0o644 });
+    else if (!("folder" in entry)) {
+      const content = "content" in entry ? entry.content : entry.stream();
+      await writeFile(at, content, { mode: entry.executable ? 0o755 : 0o644 });
+    }
   }
 }

@@ -29,6 +29,8 @@ export interface EnsureDeps extends MakeDeps {
   readonly renewals: Renewals;
   readonly kept: KeptLogs;
   readonly recheckMs: number;
+  /** Aborted when the builder is closed. */
+  readonly closing: AbortSignal;
 }
 
 /**
@@ -184,7 +186,8 @@ async function entrypointFault(
   const known = deps.failures.current(id, workload.name);
   if (known) return known;
   try {
-    const source = await readSource(request, deps.objects, deps.limits);
+    const source = await readSource(request, deps, deps.closing);
+    await source.close();
     await checkHandlerFile(entrypoint, runtime, source.has);
     wanted.entrypoint = entrypoint;
     return undefined;

@@ -43,7 +43,7 @@ export interface ImageBuilderOptions {
   /** Makes what must be installed or compiled; without it such a build fails and says so. */
   readonly jobs?: ImageJobs | undefined;
   readonly clock: TimerClock;
-  /** Logs of builds; used by one process at a time, and no loss when it goes with that. */
+  /** Logs of builds and, while they are read, sources; used by one process at a time, and no loss when it goes with that. */
   readonly folder: string;
   /** Of sless, for the label. */
   readonly version: string;
@@ -79,7 +79,8 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
   const changed = (workloads: Iterable<WorkloadRef>) => {
     for (const workload of workloads) for (const listener of listeners) listener(workload);
   };
-  const deps = openParts(options, changed);
+  const closing = new AbortController();
+  const deps = openParts(options, changed, closing.signal);
   const { builds, wanted, logs, kept, renewals, registry } = deps;
   let ready: Promise<void> | undefined;
   let isClosed = false;
@@ -121,6 +122,7 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
     },
     async close() {
       isClosed = true;
+      closing.abort(new SlessError("internal", { cause: "it is shutting down" }));
       deps.bases.close();
       renewals.close();
       await builds.close();
@@ -130,14 +132,19 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
   };
 }
 
-function openParts(options: ImageBuilderOptions, changed: (workloads: Iterable<WorkloadRef>) => void): EnsureDeps {
+function openParts(
+  options: ImageBuilderOptions,
+  changed: (workloads: Iterable<WorkloadRef>) => void,
+  closing: AbortSignal,
+): EnsureDeps {
   const { clock, folder, objects, version, jobs, notice = () => undefined } = options;
   const { prefix = "", platform = PLATFORM, addresses = {}, limits = {} } = options;
   const recheckMs = options.recheckMs ?? RECHECK_MS;
   const registry = rememberingClient(options.registry, clock, recheckMs);
   const wanted = wantedImages();
   const made = madeImages();
-  const jobImages = openJobImages({ jobs, registry, clock, folder: join(folder, "tmp") });
+  const temporary = join(folder, "tmp");
+  const jobImages = openJobImages({ jobs, registry, clock, folder: temporary });
   const bases = openBaseImages({
     ...{ registry, prefix, platform, clock },
     clientOf: options.clientOf,
@@ -153,6 +160,7 @@ function openParts(options: ImageBuilderOptions, changed: (workloads: Iterable<W
   });
   const shared = {
     ...{ objects, registry, prefix, platform, version, limits, clock, made, jobImages, bases, wanted },
+    ...{ temporary, closing },
     addresses: withoutCredentials(addresses, notice),
     servers: openServerLayers(),
     slots: openCommandSlots(options.concurrency ?? CONCURRENCY),

@@ -2,21 +2,13 @@ import { imageName } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
 import type { LogFile } from "../../processes/index.ts";
 import type { RegistryClient } from "../../registry/index.ts";
-import type { ArchiveLimits } from "../../source/index.ts";
-import type { ObjectStore } from "../../storage/index.ts";
 import { BuildFault } from "../build-fault.ts";
 import type { BuildRequest } from "../builder.ts";
 import type { CommandSlots } from "../command-slots.ts";
 import { checkHandlerFile } from "../handler-file.ts";
 import type { ImageRecipe } from "../image-jobs.ts";
-import {
-  appendImage,
-  type BaseImage,
-  type ImageTarget,
-  type Layer,
-  type LayerEntry,
-  makeLayer,
-} from "../layer/index.ts";
+import { appendImage, type BaseImage, type ImageTarget, type LayerEntry } from "../layer/index.ts";
+import type { SourceDeps } from "../open-source.ts";
 import { type DependencyFile, IMAGE_PATHS, type ImagePlan, planImage } from "../plan/index.ts";
 import { isGone } from "../registry-faults.ts";
 import { pinned, type RuntimeBases } from "./base-images.ts";
@@ -26,21 +18,20 @@ import { contextFiles } from "./job-context.ts";
 import type { JobImages } from "./job-images.ts";
 import type { MadeImages } from "./made-images.ts";
 import { inLayer, type ServerLayers } from "./server-layers.ts";
-import { entriesBelow, readSource, type SourceFiles } from "./source-files.ts";
+import { readSource, type SourceFiles } from "./source-files.ts";
+import { withSourceLayer } from "./source-layer.ts";
 
-export interface MakeDeps {
-  readonly objects: ObjectStore;
+export interface MakeDeps extends SourceDeps {
   readonly registry: RegistryClient;
   readonly prefix: string;
   readonly platform: string;
   readonly version: string;
-  readonly limits: ArchiveLimits;
   readonly addresses: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly servers: ServerLayers;
   readonly jobImages: JobImages;
   readonly made: MadeImages;
-  /** Sources are in memory while a slot is taken. */
+  /** Sources are on the disk while a slot is taken. */
   readonly slots: CommandSlots;
   /** Something of the registry is gone: what was known of it is looked for again. */
   readonly forget: () => void;
@@ -89,14 +80,15 @@ async function makeOnce(wanted: ImageWanted, making: Making, deps: MakeDeps): Pr
   const target = targetOf(wanted, deps);
   step("reading the source");
   const { plan, dependencies, reused } = await deps.slots.run(signal, async () => {
-    const source = await readSource(request, deps.objects, deps.limits);
-    await checkHandlerFile(request.entrypoint, request.runtime, source.has);
-    const elsewhere = deps.made.get(key);
-    if (elsewhere !== undefined) {
-      const from = { client: deps.registry, host: deps.registry.host, ...elsewhere };
-      return { ...planOf(wanted, source, deps), reused: await copyImage(from, target) };
+    const source = await readSource(request, deps, signal);
+    try {
+      await checkHandlerFile(request.entrypoint, request.runtime, source.has);
+      const elsewhere = deps.made.get(key);
+      const from = elsewhere && { client: deps.registry, host: deps.registry.host, ...elsewhere };
+      return { ...(await planOf(wanted, source, deps)), reused: from && (await copyImage(from, target)) };
+    } finally {
+      await source.close();
     }
-    return { ...planOf(wanted, source, deps), reused: undefined };
   });
   if (reused !== undefined) {
     await say(log, `the same source was built before: ${request.workload.name} takes that image`);
@@ -105,7 +97,7 @@ async function makeOnce(wanted: ImageWanted, making: Making, deps: MakeDeps): Pr
   await say(log, plan.reason);
   const base = await baseOf({ wanted, plan, dependencies }, making, deps);
   step(`putting the code on its image (${plan.reason})`);
-  const digest = await deps.slots.run(signal, () => append(wanted, plan, base, deps));
+  const digest = await deps.slots.run(signal, () => append(wanted, plan, base, signal, deps));
   await say(log, `pushed ${deps.registry.host}/${target.repository}@${digest}`);
   return { digest, reused: false };
 }
@@ -119,8 +111,12 @@ interface Planned {
   readonly dependencies: readonly DependencyFile[];
 }
 
-function planOf({ request, bases }: ImageWanted, source: SourceFiles, { platform, addresses }: MakeDeps): Planned {
-  const dependencies = source.dependencies(request.runtime.dependencyFiles);
+async function planOf(
+  { request, bases }: ImageWanted,
+  source: SourceFiles,
+  { platform, addresses }: MakeDeps,
+): Promise<Planned> {
+  const dependencies = await source.dependencies(request.runtime.dependencyFiles);
   const runBase = bases.digests.run === undefined ? undefined : pinned(bases.run);
   const input = { request, base: pinned(bases.base), runBase, platform, dependencies, hasFile: source.has, addresses };
   return { plan: planImage(input), dependencies };
@@ -145,7 +141,7 @@ async function baseOf(
       target: { repository, tag: job.key },
       dockerfile: job.dockerfile,
       recipe: recipeOf(wanted, plan),
-      files: () => contextFiles(request, job.context, dependencies, deps),
+      files: () => contextFiles(request, job.context, dependencies, deps, signal),
       reason,
       fault: (cause, tail) =>
         kind === "deps"
@@ -169,21 +165,26 @@ function recipeOf({ request, bases }: ImageWanted, plan: Exclude<ImagePlan, { ki
     : { kind: "source", runtime, entrypoint, base: pinned(bases.base) };
 }
 
-async function append(wanted: ImageWanted, plan: ImagePlan, base: BaseImage, deps: MakeDeps): Promise<string> {
+async function append(
+  wanted: ImageWanted,
+  plan: ImagePlan,
+  base: BaseImage,
+  signal: AbortSignal,
+  deps: MakeDeps,
+): Promise<string> {
   const { request, bases } = wanted;
   const { runtime } = request;
-  const layers: Layer[] = [await deps.servers.of(runtime)];
-  if (plan.kind !== "full" || plan.appendsSource) {
-    const { files } = await readSource(request, deps.objects, deps.limits);
-    const entries: LayerEntry[] = entriesBelow(inLayer(IMAGE_PATHS.source), files);
-    if (plan.kind === "deps" && runtime.linkDeps !== undefined) entries.push(linkTo(runtime.linkDeps));
-    layers.push(await makeLayer(entries));
-  }
   const isProgram = plan.kind === "full" && plan.appendsSource;
   const standsOn = isProgram ? bases.run : bases.base;
   const name = isProgram ? (runtime.runImage ?? runtime.baseImage) : runtime.baseImage;
   const settings = imageSettings(request, { name, digest: standsOn.digest }, deps.version);
-  return appendImage({ base, layers, settings, target: targetOf(wanted, deps) });
+  const target = targetOf(wanted, deps);
+  const server = await deps.servers.of(runtime);
+  if (plan.kind === "full" && !plan.appendsSource) return appendImage({ base, layers: [server], settings, target });
+  const beside = plan.kind === "deps" && runtime.linkDeps !== undefined ? [linkTo(runtime.linkDeps)] : [];
+  return withSourceLayer(request, beside, signal, deps, (source) =>
+    appendImage({ base, layers: [server, source], settings, target }),
+  );
 }
 
 function linkTo(name: string): LayerEntry {

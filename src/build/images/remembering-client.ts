@@ -52,6 +52,12 @@ export function rememberingClient(client: RegistryClient, clock: Clock, forMs: n
       await client.putBlob(repository, blob);
       saw(repository, blob.digest);
     },
+    async putBlobFile(repository, blob, from) {
+      if (isThere(repository, blob.digest)) return "present";
+      const how = await client.putBlobFile(repository, blob, from);
+      saw(repository, blob.digest);
+      return how;
+    },
     async mountBlob(blob) {
       if (isThere(blob.to, blob.digest)) return "mounted";
       const how = await client.mountBlob(blob);

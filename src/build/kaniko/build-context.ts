@@ -1,10 +1,7 @@
 import { pipeline } from "node:stream";
 import { createGzip } from "node:zlib";
 import { type Pack, pack } from "tar-stream";
-import type { LayerEntry } from "../layer/index.ts";
-
-/** Nothing in a context tells when it was made: equal files are equal bytes. */
-const FIXED = { mtime: new Date(0), uid: 0, gid: 0, uname: "", gname: "" };
+import { addEntry, type LayerEntry } from "../layer/index.ts";
 
 /**
  * A build's files as a gzipped tar, piece by piece: the Dockerfile first, then the files as they come, each folder
@@ -34,15 +31,15 @@ export async function* buildContext(dockerfile: string, files: AsyncIterable<Lay
 }
 
 async function fill(archive: Pack, dockerfile: string, files: AsyncIterable<LayerEntry>): Promise<void> {
-  await add(archive, { path: "Dockerfile", content: Buffer.from(dockerfile) });
+  await addEntry(archive, { path: "Dockerfile", content: Buffer.from(dockerfile) });
   const folders = new Set<string>();
   for await (const file of files) {
     for (const folder of foldersOf(file)) {
       if (folders.has(folder)) continue;
       folders.add(folder);
-      await add(archive, { path: folder, folder: true });
+      await addEntry(archive, { path: folder, folder: true });
     }
-    if (!("folder" in file)) await add(archive, file);
+    if (!("folder" in file)) await addEntry(archive, file);
   }
   archive.finalize();
 }
@@ -52,18 +49,4 @@ function foldersOf(entry: LayerEntry): string[] {
   const parts = entry.path.split("/");
   const depth = "folder" in entry ? parts.length : parts.length - 1;
   return Array.from({ length: depth }, (_, index) => parts.slice(0, index + 1).join("/"));
-}
-
-/** Resolves when the archive has taken it. */
-function add(archive: Pack, entry: LayerEntry): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (error?: Error | null) => (error ? reject(error) : resolve());
-    if ("folder" in entry) archive.entry({ ...FIXED, name: `${entry.path}/`, type: "directory", mode: 0o755 }, done);
-    else if ("target" in entry)
-      archive.entry({ ...FIXED, name: entry.path, type: "symlink", linkname: entry.target, mode: 0o777 }, done);
-    else {
-      const header = { ...FIXED, name: entry.path, mode: entry.executable ? 0o755 : 0o644 };
-      archive.entry(header, Buffer.from(entry.content), done);
-    }
-  });
 }

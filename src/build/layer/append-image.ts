@@ -14,7 +14,7 @@ import {
   layerTypeFor,
   parseJson,
 } from "./image-manifest.ts";
-import type { Layer } from "./layer.ts";
+import type { Layer, LayerFile } from "./layer.ts";
 
 /** What the image says of itself on top of its base: what starts it and where. */
 export interface ImageSettings {
@@ -41,7 +41,7 @@ export interface ImageTarget {
 
 export interface AppendRequest {
   readonly base: BaseImage;
-  readonly layers: readonly Layer[];
+  readonly layers: readonly (Layer | LayerFile)[];
   readonly settings: ImageSettings;
   readonly target: ImageTarget;
 }
@@ -106,16 +106,11 @@ async function appendToManifest(
   const configDigest = digestOf(configBytes);
   await Promise.all([
     ...manifest.layers.map((layer) => bringBlob(layer, base, target)),
-    ...layers.map((layer) => target.client.putBlob(target.repository, layer)),
+    ...layers.map((layer) => putLayer(layer, target)),
     target.client.putBlob(target.repository, { digest: configDigest, bytes: configBytes }),
   ]);
-  const appended = layers.map(
-    ({ digest, bytes }): Descriptor => ({
-      mediaType: layerTypeFor(stored.mediaType),
-      digest,
-      size: bytes.byteLength,
-    }),
-  );
+  const mediaType = layerTypeFor(stored.mediaType);
+  const appended = layers.map((layer): Descriptor => ({ mediaType, digest: layer.digest, size: sizeOf(layer) }));
   const made: ImageManifest = {
     schemaVersion: 2,
     mediaType: stored.mediaType,
@@ -123,6 +118,15 @@ async function appendToManifest(
     layers: [...manifest.layers, ...appended],
   };
   return { mediaType: stored.mediaType, bytes: toJson(made) };
+}
+
+async function putLayer(layer: Layer | LayerFile, { client, repository }: ImageTarget): Promise<void> {
+  if ("bytes" in layer) await client.putBlob(repository, layer);
+  else await client.putBlobFile(repository, layer, []);
+}
+
+function sizeOf(layer: Layer | LayerFile): number {
+  return "bytes" in layer ? layer.bytes.byteLength : layer.size;
 }
 
 async function readConfig({ digest }: Descriptor, { client, repository }: BaseImage): Promise<ImageConfig> {
@@ -149,7 +153,7 @@ export async function bringBlob(
 
 const CREATED = "1970-01-01T00:00:00Z";
 
-function configured(base: ImageConfig, layers: readonly Layer[], settings: ImageSettings): ImageConfig {
+function configured(base: ImageConfig, layers: AppendRequest["layers"], settings: ImageSettings): ImageConfig {
   const { Env = [], Labels, ...rest } = base.config ?? {};
   return {
     ...base,

@@ -1,17 +1,16 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-import { pack } from "tar-stream";
+import { createGzip, gzip } from "node:zlib";
+import { type Pack, pack } from "tar-stream";
 import { digestOf } from "../../registry/index.ts";
+import { addEntry, type LayerEntry } from "./tar-entry.ts";
 
 const gzipped = promisify(gzip);
-
-/** A file of a layer by its absolute path without the first slash: `sless/image/source/handler.py`. */
-export type LayerEntry =
-  | { readonly path: string; readonly content: Uint8Array; readonly executable?: boolean }
-  /** A symbolic link; `target` is relative to its folder. */
-  | { readonly path: string; readonly target: string }
-  | { readonly path: string; readonly folder: true };
+const LEVEL = 6;
 
 /** What one step of an image adds, as registries take it. */
 export interface Layer {
@@ -23,33 +22,80 @@ export interface Layer {
   readonly bytes: Uint8Array;
 }
 
-/** Images show no time of their making: an equal source is an equal image. */
-const EPOCH = new Date(0);
-
-/**
- * Packs files into a layer: sorted, with their folders, owned by root and readable by everybody, at a fixed time.
- *
- * @param entries paths that do not clash, without `..`
- */
-export async function makeLayer(entries: readonly LayerEntry[]): Promise<Layer> {
-  const tar = await tarOf(entries);
-  const bytes = await gzipped(tar, { level: 6 });
-  return { diffId: `sha256:${createHash("sha256").update(tar).digest("hex")}`, digest: digestOf(bytes), bytes };
+/** The same of a layer that is too large for memory: its bytes are in a file that stays as long as it is used. */
+export interface LayerFile {
+  readonly diffId: string;
+  readonly digest: string;
+  readonly size: number;
+  /** The bytes from this one on. */
+  readonly read: (from: number) => Readable;
 }
 
-async function tarOf(entries: readonly LayerEntry[]): Promise<Buffer> {
+/**
+ * Packs files into a layer in memory: sorted, with their folders, owned by root and readable by everybody, at a fixed
+ * time: images show no time of their making, an equal source is an equal image.
+ *
+ * @param entries paths that do not clash, without `..`
+ * @throws what reading the files throws
+ */
+export async function makeLayer(entries: readonly LayerEntry[]): Promise<Layer> {
+  const tar = await buffer(tarOf(entries));
+  const bytes = await gzipped(tar, { level: LEVEL });
+  return { diffId: sha256(createHash("sha256").update(tar)), digest: digestOf(bytes), bytes };
+}
+
+/**
+ * Packs the same layer into a file that is not there yet, with a few pieces of one file in memory.
+ *
+ * @throws what reading the files throws, and the system's error when the disk refuses
+ */
+export async function makeLayerFile(entries: readonly LayerEntry[], path: string): Promise<LayerFile> {
+  const [unpacked, packed] = [createHash("sha256"), createHash("sha256")];
+  let size = 0;
+  await pipeline(
+    tarOf(entries),
+    passing((piece) => unpacked.update(piece)),
+    createGzip({ level: LEVEL }),
+    passing((piece) => {
+      packed.update(piece);
+      size += piece.byteLength;
+    }),
+    createWriteStream(path, { flags: "wx", mode: 0o600 }),
+  );
+  const read = (from: number) => (from >= size ? Readable.from([]) : createReadStream(path, { start: from }));
+  return { diffId: sha256(unpacked), digest: sha256(packed), size, read };
+}
+
+function sha256(hash: Hash): string {
+  return `sha256:${hash.digest("hex")}`;
+}
+
+function passing(see: (piece: Uint8Array) => void) {
+  return async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      see(piece);
+      yield piece;
+    }
+  };
+}
+
+async function* tarOf(entries: readonly LayerEntry[]): AsyncGenerator<Uint8Array> {
   const archive = pack();
   const sorted = [...withFolders(entries)].sort((a, b) => (a.path < b.path ? -1 : 1));
-  for (const entry of sorted) {
-    const header = { name: entry.path, mtime: EPOCH, uid: 0, gid: 0, uname: "", gname: "" };
-    if ("folder" in entry) archive.entry({ ...header, name: `${entry.path}/`, type: "directory", mode: 0o755 });
-    else if ("target" in entry) archive.entry({ ...header, type: "symlink", linkname: entry.target, mode: 0o777 });
-    else archive.entry({ ...header, mode: entry.executable ? 0o755 : 0o644 }, Buffer.from(entry.content));
+  const filled = fill(archive, sorted);
+  // It is told by the archive, which ends with it.
+  filled.catch((error: unknown) => archive.destroy(error as Error));
+  try {
+    yield* archive as AsyncIterable<Uint8Array>;
+    await filled;
+  } finally {
+    archive.destroy();
   }
+}
+
+async function fill(archive: Pack, entries: readonly LayerEntry[]): Promise<void> {
+  for (const entry of entries) await addEntry(archive, entry);
   archive.finalize();
-  const chunks: Buffer[] = [];
-  for await (const chunk of archive) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }
 
 /** The entries and the folders that they stand in. */

@@ -9,6 +9,7 @@ import type { ObjectStore } from "../../storage/index.ts";
 import { BuildFault } from "../build-fault.ts";
 import type { BuildRequest } from "../builder.ts";
 import type { CommandSlots } from "../command-slots.ts";
+import { openSource } from "../open-source.ts";
 import { buildEnvironment, type EnvironmentOptions } from "./build-environment.ts";
 import { dependenciesOf } from "./build-keys.ts";
 import { checkHandlerInFolder } from "./handler-in-folder.ts";
@@ -22,6 +23,8 @@ export interface ImageDeps extends CommandDeps, EnvironmentOptions {
   readonly images: ImageFolders;
   readonly installs: Installs;
   readonly slots: CommandSlots;
+  /** For sources that are read and unpacked. */
+  readonly unpacking: CommandSlots;
   readonly limits: ArchiveLimits;
 }
 
@@ -45,7 +48,7 @@ export async function buildImage(build: ImageBuild, deps: ImageDeps): Promise<Im
   const draft = join(deps.folder, "tmp", `image-${randomUUID()}`);
   try {
     const source = join(draft, "source");
-    await unpackArchive(await readSource(build.request, deps.objects), source, deps.limits);
+    await unpackSource(build, source, deps);
     await checkHandlerInFolder(source, build.request.entrypoint, build.request.runtime);
     const dependencies = await linkDependencies(draft, source, build, deps);
     await writeImageFiles(draft, build.request.runtime.imageFiles ?? {});
@@ -65,10 +68,15 @@ export async function buildImage(build: ImageBuild, deps: ImageDeps): Promise<Im
   }
 }
 
-async function readSource({ sourceKey }: BuildRequest, objects: ObjectStore): Promise<Uint8Array> {
-  const bytes = await objects.get(sourceKey);
-  if (!bytes) throw new BuildFault("source_unavailable", { key: sourceKey, cause: "it is not there" });
-  return bytes;
+async function unpackSource({ request, signal }: ImageBuild, folder: string, deps: ImageDeps): Promise<void> {
+  await deps.unpacking.run(signal, async () => {
+    const archive = await openSource(request, { ...deps, temporary: join(deps.folder, "tmp") }, signal);
+    try {
+      await unpackArchive(archive, folder, signal);
+    } finally {
+      await archive.close();
+    }
+  });
 }
 
 /** Gives the draft its `deps`: a link to what is installed, or an empty folder. */

@@ -52,6 +52,9 @@ export async function writeEntries(
     if (at === undefined) continue;
     await mkdir("folder" in entry ? at : dirname(at), { recursive: true });
     if ("target" in entry) await symlink(entry.target, at);
-    else if ("content" in entry) await writeFile(at, entry.content, { mode: entry.executable ? 0o755 : 0o644 });
+    else if (!("folder" in entry)) {
+      const content = "content" in entry ? entry.content : entry.stream();
+      await writeFile(at, content, { mode: entry.executable ? 0o755 : 0o644 });
+    }
   }
 }

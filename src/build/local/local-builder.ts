@@ -23,6 +23,7 @@ import { type BuildWanted, runBuild } from "./run-build.ts";
 
 const DEADLINE_MS = 600_000;
 const CONCURRENCY = 2;
+const UNPACKING_AT_ONCE = 4;
 const GRACE_MS = 3_600_000;
 
 export interface LocalBuilderOptions {
@@ -172,6 +173,7 @@ function imageDeps(options: LocalBuilderOptions, images: ImageFolders): ImageDep
   const shared = {
     ...options,
     slots,
+    unpacking: openCommandSlots(UNPACKING_AT_ONCE),
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
     passThrough: options.passThrough ?? {},
     limits: options.limits ?? {},

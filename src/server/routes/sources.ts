@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type ObjectOf, refOf, refText, sourceDigestOfKey, type WorkloadKind } from "../../apis/index.ts";
 import { createSlots } from "../../controller/index.ts";
 import { messageOf, SlessError } from "../../errors/index.ts";
-import { type ArchiveFile, readArchive } from "../../source/index.ts";
+import { type OpenArchive, openArchive, type StoredFile, sourceDigest } from "../../source/index.ts";
 import { refuseOwned } from "../change-object.ts";
 import { etagOf, existing, itemOf, type Named, versionsOf } from "../existing-object.ts";
 import { formFile } from "../form-file.ts";
@@ -15,6 +16,8 @@ import { openUpload, storeUpload, UPLOAD_LIMITS } from "../store-upload.ts";
 
 /** Each holds an archive on the disk, and inflates and deflates it. */
 const UPLOADS_AT_ONCE = 4;
+const READS_AT_ONCE = 4;
+const NO_LIMITS = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY };
 
 /**
  * `POST …/upload` of a zip (the body itself, or a file of a form) and `GET …/source`: the files as JSON, or with
@@ -22,6 +25,7 @@ const UPLOADS_AT_ONCE = 4;
  */
 export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
   const slots = createSlots(UPLOADS_AT_ONCE);
+  const reading = createSlots(READS_AT_ONCE);
   void app.register(async (scope) => {
     // Read by us, once it is clear that the archive is wanted, and not beyond its limit.
     scope.removeAllContentTypeParsers();
@@ -35,8 +39,11 @@ export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
       });
       addRoute(scope, `${url}/source`, {
         GET: {
-          handler: async (request, reply) =>
-            sendSource(await existing(plural, request.params as Named, deps), request, reply, deps),
+          handler: async (request, reply) => {
+            const object = await existing(plural, request.params as Named, deps);
+            const archive = await reading.run(() => openStored(object, goneSignal(reply), deps));
+            return sendSource(object, archive, request, reply);
+          },
         },
       });
     }
@@ -64,37 +71,66 @@ function zipOf({ raw, headers }: FastifyRequest): AsyncIterable<Uint8Array> {
   return type?.startsWith("multipart/form-data") ? formFile(body, type) : body;
 }
 
-async function sendSource(
+/** The archive that an object names, on this disk and checked: what is sent of it is whole. */
+async function openStored(
   object: ObjectOf<WorkloadKind>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { objects }: RouteDeps,
-) {
+  signal: AbortSignal,
+  { objects, uploads }: RouteDeps,
+): Promise<OpenArchive> {
   const ref = refOf(object);
   const key = object.spec.s3Key;
   if (key === undefined) throw new SlessError("not_found", { what: `A source of ${refText(ref)}` });
   const digest = sourceDigestOfKey(ref, key);
   if (digest === undefined) throw new SlessError("forbidden", { what: `The archive that ${refText(ref)} names` });
-  const bytes = await objects.get(key);
-  if (!bytes) throw new SlessError("source_unavailable", { key, cause: "it is not there" });
+  const stored = await objects.read(key, { signal });
+  if (!stored) throw new SlessError("source_unavailable", { key, cause: "it is not there" });
+  const archive = await uploads.withFile(stored.body, (path) =>
+    openArchive(path, NO_LIMITS, signal).catch((error: unknown) => {
+      // We stored it ourselves: no request is at fault.
+      throw new SlessError("source_unavailable", { key, cause: messageOf(error) }, { cause: error });
+    }),
+  );
+  if (sourceDigest(archive.files) === digest) return archive;
+  await archive.close();
+  throw new SlessError("source_unavailable", { key, cause: "its files are not those that its name stands for" });
+}
+
+/** Aborted when nobody waits for the answer any more. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  return gone.signal;
+}
+
+function sendSource(
+  { metadata: { name } }: ObjectOf<WorkloadKind>,
+  archive: OpenArchive,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const isZip = request.headers.accept?.includes("application/zip") ?? false;
+  const body = Readable.from(isZip ? archive.stream() : listed(archive.files), { objectMode: false });
+  body.once("close", () => void archive.close());
   void reply.header("vary", "accept").header("x-content-type-options", "nosniff");
-  if (request.headers.accept?.includes("application/zip")) {
-    const file = `attachment; filename="${object.metadata.name}.zip"`;
-    return reply.type("application/zip").header("content-disposition", file).send(Buffer.from(bytes));
-  }
-  return reply.send((await filesOf(bytes, key)).map(toFileItem));
+  if (!isZip) return reply.type("application/json; charset=utf-8").send(body);
+  const file = `attachment; filename="${name}.zip"`;
+  return reply
+    .type("application/zip")
+    .headers({ "content-disposition": file, "content-length": archive.size })
+    .send(body);
 }
 
-async function filesOf(bytes: Uint8Array, key: string): Promise<ArchiveFile[]> {
-  try {
-    return await readArchive(bytes, { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY });
-  } catch (error) {
-    // We stored it ourselves: no request is at fault.
-    throw new SlessError("source_unavailable", { key, cause: messageOf(error) }, { cause: error });
+/** JSON of all files, of which one is in memory. */
+async function* listed(files: readonly StoredFile[]): AsyncGenerator<Uint8Array> {
+  let before = "[";
+  for (const file of files) {
+    yield Buffer.from(before + JSON.stringify(toFileItem(file, await file.read())));
+    before = ",";
   }
+  yield Buffer.from(files.length === 0 ? "[]" : "]");
 }
 
-function toFileItem({ path, mode, content }: ArchiveFile): SourceFileItem {
+function toFileItem({ path, mode }: StoredFile, content: Uint8Array): SourceFileItem {
   const isText = isUtf8(content);
   return {
     name: path,

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findProgram } from "../../../src/processes/index.ts";
-import { packArchive } from "../../../src/source/index.ts";
-import { requestOf, untilBuilt } from "../../contract/builder.ts";
+import { type ArchiveFile, packArchive } from "../../../src/source/index.ts";
+import { digestOf, requestOf, untilBuilt } from "../../contract/builder.ts";
 import { readImage } from "../../support/image-files.ts";
 import { buildServer, describeWithServers } from "../../support/kubernetes/index.ts";
 import { openImageBuilder } from "../../support/open-image-builder.ts";
@@ -73,17 +73,17 @@ describeWithServers("an image of a function", () => {
 
   it("keeps links and what may be executed", async () => {
     const test = await openImageBuilder(server.host);
-    const request = await requestOf(test, { "handler.txt": "hi" });
-    await test.objects.delete(request.sourceKey);
     const bytes = (text: string) => Buffer.from(text);
-    const archive = await packArchive([
+    const files: ArchiveFile[] = [
       { path: "handler.txt", mode: "100644", content: bytes("hi") },
       { path: "bin/tool", mode: "100755", content: bytes("#!/bin/sh") },
       { path: "bin/link", mode: "120000", content: bytes("../handler.txt") },
-    ]);
-    await test.objects.put(request.sourceKey, archive);
-    const { files } = await readImage(test.registry, (await untilBuilt(test, request)).imageRef);
-    expect(files).toMatchObject({
+    ];
+    const request = { ...(await requestOf(test, {})), sourceDigest: digestOf(files) };
+    await test.objects.delete(request.sourceKey);
+    await test.objects.put(request.sourceKey, await packArchive(files));
+    const image = await readImage(test.registry, (await untilBuilt(test, request)).imageRef);
+    expect(image.files).toMatchObject({
       "sless/image/source/bin": { type: "directory", mode: "755" },
       "sless/image/source/bin/tool": { mode: "755" },
       "sless/image/source/bin/link": { type: "symlink", text: "../handler.txt" },

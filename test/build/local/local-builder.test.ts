@@ -207,11 +207,11 @@ describe("what goes wrong in a local build", () => {
     const clock = testClock();
     let isBroken = true;
     const good = memoryObjectStore();
-    const get = async (key: string) => {
+    const read = async (key: string) => {
       if (isBroken) throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
-      return good.get(key);
+      return good.read(key);
     };
-    const test = await openLocalBuilder({ clock, objects: { ...good, get } });
+    const test = await openLocalBuilder({ clock, objects: { ...good, read } });
     const request = await requestOf(test, { "handler.txt": "x" });
     expect(await untilFailed(test, request)).toMatchObject({ reason: "StorageUnavailable" });
     isBroken = false;

@@ -1,0 +1,46 @@
+import { isSlessError } from "../errors/index.ts";
+import { type ArchiveLimits, type OpenArchive, receiveArchive, sourceDigest } from "../source/index.ts";
+import type { ObjectStore } from "../storage/index.ts";
+import { BuildFault } from "./build-fault.ts";
+import type { BuildRequest } from "./builder.ts";
+
+export interface SourceDeps {
+  readonly objects: Pick<ObjectStore, "read">;
+  readonly limits: ArchiveLimits;
+  /** Archives lie there while they are open; their files have no name then. */
+  readonly temporary: string;
+  /** An archive that takes longer to come is given up. Default 10 min. */
+  readonly receiveMaxMs?: number | undefined;
+}
+
+const RECEIVE_MAX_MS = 600_000;
+
+/**
+ * Opens the source of a request: all of it came, and it is what its key names. Memory holds a few pieces of it.
+ *
+ * @throws BuildFault `source_unavailable`; SlessError of the object store, the disk and the archive; the signal's reason
+ */
+export async function openSource(
+  { sourceKey, sourceDigest: digest }: Pick<BuildRequest, "sourceKey" | "sourceDigest">,
+  { objects, limits, temporary, receiveMaxMs = RECEIVE_MAX_MS }: SourceDeps,
+  signal: AbortSignal,
+): Promise<OpenArchive> {
+  const late = AbortSignal.timeout(receiveMaxMs);
+  try {
+    const both = AbortSignal.any([signal, late]);
+    const reading = await objects.read(sourceKey, { signal: both });
+    if (!reading) throw unavailable(sourceKey, "it is not there");
+    const archive = await receiveArchive(reading.body, { folder: temporary, what: sourceKey, limits, signal: both });
+    if (sourceDigest(archive.files) === digest) return archive;
+    await archive.close();
+    throw unavailable(sourceKey, "its files are not those that its name stands for; delete it from the object store");
+  } catch (error) {
+    signal.throwIfAborted();
+    if (late.aborted && !isSlessError(error)) throw unavailable(sourceKey, `it did not come in ${receiveMaxMs} ms`);
+    throw error;
+  }
+}
+
+function unavailable(key: string, cause: string): BuildFault {
+  return new BuildFault("source_unavailable", { key, cause });
+}
