@@ -11,6 +11,8 @@ export type Scopes = readonly string[];
 /** Headers that prove to one registry who asks. */
 export interface Authorizer {
   headers(scopes: Scopes): Record<string, string>;
+  /** Renews a token that has ended, where it is known who gives them: what has a body is not sent in vain. */
+  prepare(scopes: Scopes): Promise<void>;
   /** Learns from a 401 what the registry wants; false when that is not to be had. */
   answer(challenge: string | readonly string[] | undefined, scopes: Scopes): Promise<boolean>;
 }
@@ -66,27 +68,39 @@ export function createAuthorizer(options: {
     return { text: access_token, untilMs: clock.monotonicMs() + seconds * 1_000 };
   }
 
+  function liveToken(scopes: Scopes): Token | undefined {
+    const token = tokens.get(scopes.join(" "));
+    return token && token.untilMs > clock.monotonicMs() ? token : undefined;
+  }
+
+  /** @returns false when there are no credentials for what is asked */
+  async function meet(asked: Challenge, scopes: Scopes): Promise<boolean> {
+    const credentials = typeof options.credentials === "function" ? await options.credentials() : options.credentials;
+    basic = credentials && basicOf(credentials);
+    if (asked.scheme === "basic") return basic !== undefined;
+    try {
+      tokens.set(scopes.join(" "), await fetchToken(asked, scopes, credentials));
+    } catch (error) {
+      if (error instanceof RegistryError) throw error;
+      throw new RegistryError(0, "", `the registry's token service did not answer: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    return true;
+  }
+
   return {
     headers(scopes): Record<string, string> {
       if (challenge?.scheme === "basic" && basic) return { authorization: basic };
-      const token = tokens.get(scopes.join(" "));
-      return token && token.untilMs > clock.monotonicMs() ? { authorization: `Bearer ${token.text}` } : {};
+      const token = liveToken(scopes);
+      return token ? { authorization: `Bearer ${token.text}` } : {};
+    },
+    async prepare(scopes) {
+      if (challenge?.scheme === "bearer" && !liveToken(scopes)) await meet(challenge, scopes);
     },
     async answer(header, scopes) {
       challenge = parseChallenge(header);
-      if (!challenge) return false;
-      const credentials = typeof options.credentials === "function" ? await options.credentials() : options.credentials;
-      basic = credentials && basicOf(credentials);
-      if (challenge.scheme === "basic") return basic !== undefined;
-      try {
-        tokens.set(scopes.join(" "), await fetchToken(challenge, scopes, credentials));
-      } catch (error) {
-        if (error instanceof RegistryError) throw error;
-        throw new RegistryError(0, "", `the registry's token service did not answer: ${messageOf(error)}`, {
-          cause: error,
-        });
-      }
-      return true;
+      return challenge !== undefined && (await meet(challenge, scopes));
     },
   };
 }

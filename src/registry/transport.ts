@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { Agent, type Dispatcher, request as send } from "undici";
 import { pause, type TimerClock } from "../controller/clock.ts";
 import { messageOf } from "../errors/index.ts";
@@ -18,6 +18,8 @@ export interface RegistryOptions {
   readonly concurrency?: number;
   /** Tries of what a busy or broken server did not answer; default 4. */
   readonly tries?: number;
+  /** How long nothing moves before a request is given up; default 60 s. While bytes move it takes what it takes. */
+  readonly stallMs?: number;
 }
 
 export interface RegistryRequest {
@@ -45,46 +47,56 @@ const DOCKER_HUB_HOST = "registry-1.docker.io";
 const BACK_OFF_MS = 250;
 const RETRY_AFTER_MAX_MS = 60_000;
 const REDIRECTS_MAX = 3;
+const STALL_MS = 60_000;
+const CHUNK_BYTES = 64 * 1024;
 const AGAIN = [408, 429, 500, 502, 503, 504];
 
 export function openTransport(options: RegistryOptions): Transport {
-  const { host, credentials, plainHttp = false, ca, clock, concurrency = 16, tries = 4 } = options;
+  const { host, credentials, plainHttp = false, ca, clock, concurrency = 16, tries = 4, stallMs = STALL_MS } = options;
   const origin = `${plainHttp ? "http" : "https"}://${host === "docker.io" ? DOCKER_HUB_HOST : host}`;
   const dispatcher = new Agent({
     connections: concurrency,
     connect: { timeout: 10_000, ...(ca === undefined ? {} : { ca }) },
-    headersTimeout: 60_000,
-    bodyTimeout: 60_000,
+    headersTimeout: stallMs,
+    bodyTimeout: stallMs,
   });
   const authorizer = createAuthorizer({ credentials, dispatcher, clock, isPlain: plainHttp });
 
   async function once(request: RegistryRequest): Promise<Dispatcher.ResponseData> {
     const url = addressOf(origin, request);
-    const first = await exchange(url, request, authorizer.headers(request.scopes));
-    if (first.statusCode !== 401 || url.origin !== origin) return first;
-    const challenge = first.headers["www-authenticate"];
-    if (!(await authorizer.answer(challenge, request.scopes))) return first;
-    await first.body.dump();
-    return exchange(url, request, authorizer.headers(request.scopes));
+    const isHome = url.origin === origin;
+    if (isHome && request.body !== undefined) await authorizer.prepare(request.scopes);
+    const { response, at } = await exchange(url, request, authorizer.headers(request.scopes));
+    // What another host asks for is not answered: the credentials are the registry's.
+    if (response.statusCode !== 401 || at.origin !== origin) return response;
+    const challenge = response.headers["www-authenticate"];
+    if (!(await authorizer.answer(challenge, request.scopes))) return response;
+    await response.body.dump();
+    return (await exchange(url, request, authorizer.headers(request.scopes))).response;
   }
 
   async function exchange(
     url: URL,
     { method, headers = {}, body, follow = false }: RegistryRequest,
     authorization: Record<string, string>,
-  ): Promise<Dispatcher.ResponseData> {
+  ): Promise<Answer> {
     let at = url;
     for (let redirects = 0; ; redirects += 1) {
       const response = await send(at, {
         method,
         dispatcher,
         // Where the blobs of a registry lie is another host's business: it gets no credentials of this one.
-        headers: { "user-agent": "sless", ...headers, ...(at.origin === origin ? authorization : {}) },
-        ...(body === undefined ? {} : { body: typeof body === "function" ? body() : body }),
+        headers: {
+          "user-agent": "sless",
+          ...headers,
+          ...(at.origin === origin ? authorization : {}),
+          ...lengthOf(body),
+        },
+        ...(body === undefined ? {} : { body: typeof body === "function" ? body() : inChunks(body) }),
       });
       const { location } = response.headers;
       if (!follow || ![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== "string")
-        return response;
+        return { response, at };
       await response.body.dump();
       const next = new URL(location, at);
       if (redirects >= REDIRECTS_MAX || (!plainHttp && next.protocol !== "https:"))
@@ -109,6 +121,26 @@ export function openTransport(options: RegistryOptions): Transport {
     }
   }
   return { origin, send: sendPatiently, close: () => dispatcher.close() };
+}
+
+interface Answer {
+  readonly response: Dispatcher.ResponseData;
+  /** Where it came from, after redirects. */
+  readonly at: URL;
+}
+
+function lengthOf(body: RegistryRequest["body"]): Record<string, string> {
+  return body instanceof Uint8Array ? { "content-length": String(body.byteLength) } : {};
+}
+
+/** In one piece it could not be seen whether a large body moves on. */
+function inChunks(bytes: Uint8Array): Uint8Array | Readable {
+  if (bytes.byteLength <= CHUNK_BYTES) return bytes;
+  return Readable.from(chunksOf(bytes), { objectMode: false });
+}
+
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
 function addressOf(origin: string, { repository, path }: RegistryRequest): URL {

@@ -29,8 +29,9 @@ const RESUMES_MAX = 5;
  */
 export async function uploadBlob(transport: Transport, repository: string, blob: Blob | BlobFile): Promise<void> {
   for (let starts = 1; ; starts += 1) {
+    // A registry that does not even begin one has been asked often enough by then.
+    const place = await begin(transport, repository);
     try {
-      const place = await begin(transport, repository);
       await send(transport, repository, blob, place);
       return;
     } catch (error) {
