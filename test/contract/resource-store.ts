@@ -156,6 +156,19 @@ function updateContract(open: () => Promise<OpenedStore>): void {
     expect(updated.spec.memoryMB).toBe(128);
   });
 
+  it("a status bears the longest result of a job, also where JSON needs six characters for one", async () => {
+    const { store, namespace } = await open();
+    const intent = {
+      kind: "FunctionJob" as const,
+      metadata: { namespace, name: "report" },
+      spec: { functionRef: "hello" },
+    };
+    const created = await store.create<"FunctionJob">(intent, { owner: "api" });
+    const message = "\u0001é\n".repeat(16_384);
+    await store.updateStatus<"FunctionJob">(created, { phase: "Succeeded", message });
+    expect((await store.get("FunctionJob", created.metadata))?.status?.message).toBe(message);
+  });
+
   it("a status that does not fit its schema is refused", async () => {
     const { store, namespace } = await open();
     const created = await store.create(functionIntent(namespace, "hello"), { owner: "api" });

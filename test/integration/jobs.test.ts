@@ -1,10 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { createClient } from "../../src/server/client.ts";
 import { answering, pythonFunction, startTestApp } from "../support/embedded.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Files, gitRepository } from "../support/git-repository.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { testCli } from "../support/test-cli.ts";
 
 function job(spec: Readonly<Record<string, unknown>>): string {
   return [
@@ -67,6 +70,32 @@ describe("a job", () => {
       message: "done",
       lastRunID: 2,
     });
+  });
+
+  it("that has a long result tells it whole, and of a longer one the beginning and where the rest is", async () => {
+    const code = (rows: number) => `def handle(event, context):
+    return "\\n".join(f"row {number} é" for number in range(${rows}))
+`;
+    const result = (rows: number) => Array.from({ length: rows }, (_, row) => `row ${row} é`).join("\n");
+    const repository = await gitRepository(inline(code(4_000)));
+    const { app, object, synced } = await startTestApp(repository);
+    await app.settled();
+    expect((await object<"FunctionJob">("jobs", "report")).status?.message).toBe(result(4_000));
+    const sless = (...argv: string[]) =>
+      testCli([...argv, "--endpoint", app.url], { deps: { createClient }, env: { NO_COLOR: "1" } });
+    const table = (await sless("get", "job", "report", "-o", "wide")).stdout;
+    expect(table).toContain("row 0 é");
+    expect(table.length).toBeLessThan(1_000);
+    expect(JSON.parse((await sless("get", "job", "report", "-o", "json")).stdout).status.message).toBe(result(4_000));
+    expect(parse((await sless("get", "job", "report", "-o", "yaml")).stdout).status.message).toBe(result(4_000));
+    expect((await sless("describe", "job", "report")).stdout).toContain("row 3999 é");
+
+    await synced(await repository.commit("more", inline(code(10_000), { runID: 2 })));
+    const { status } = await object<"FunctionJob">("jobs", "report");
+    const total = Buffer.byteLength(result(10_000));
+    expect(status?.message?.endsWith(`… (truncated, ${total} bytes in all; see the log)`)).toBe(true);
+    expect(result(10_000).startsWith(status?.message?.replace(/… \(truncated.*$/, "") ?? "-")).toBe(true);
+    expect((await sless("logs", "job/report")).stdout).toContain("row 9999 é");
   });
 
   it("with functionRef waits for its function, and runs the function's code once it is there", async () => {
