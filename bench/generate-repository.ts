@@ -75,6 +75,21 @@ export async function changeOneFunction(folder: string, version: number): Promis
   ]);
 }
 
+/** Commits other handlers of all `count` functions to `main`, in one commit. */
+export async function changeEveryFunction(
+  folder: string,
+  count: number,
+  handlerOf: (name: string) => string,
+): Promise<void> {
+  await fastImport(folder, everyHandler(count, handlerOf));
+}
+
+function* everyHandler(count: number, handlerOf: (name: string) => string): Generator<string> {
+  yield commitHead("Every function");
+  yield "from refs/heads/main^0\n";
+  for (let n = 0; n < count; n += 1) yield fileOf(nameOf(n), "handler.py", handlerOf(nameOf(n)));
+}
+
 function* allFunctions(count: number, triggers: boolean): Generator<string> {
   yield commitHead("Functions");
   for (let n = 0; n < count; n += 1) {

@@ -11,6 +11,7 @@ import { describeMachine } from "../machine.ts";
 import { renderTable } from "../render-table.ts";
 import { openClient, pushBigBase } from "./bench-registry.ts";
 import { measureAppend, measureMany } from "./measure-append.ts";
+import { measureApplied } from "./measure-applied.ts";
 import { measureArchive } from "./measure-archive.ts";
 
 const { values } = parseArgs({
@@ -35,6 +36,7 @@ try {
   const figures = [
     ...(await measureAppend(bench)),
     ...(await measureMany(bench)),
+    ...(await measureApplied(bench)),
     ...(await measureArchive(folder, rounds, say)),
   ];
   process.stdout.write(renderTable({ date: new Date().toISOString(), machine, figures }));

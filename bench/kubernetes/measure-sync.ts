@@ -24,27 +24,47 @@ export async function measureSync(cluster: TestCluster, folder: string, count: n
   const repository = join(folder, "functions.git");
   await generateRepository(repository, count, { triggers: false });
   const namespace = await cluster.createNamespace("bench");
-  const script = join(import.meta.dirname, "sync-process.ts");
-  const child = fork(script, [cluster.kubeconfig, repository, namespace, folder]);
-  try {
-    await once(child, "message");
-    const first = await tell(child, "begin");
-    await changeOneFunction(repository, 1);
-    const changed = await tell(child, "hint");
-    await changeNoFunction(repository, 1);
-    const unchanged = await tell(child, "hint");
-    const idle = await tell(child, "hint");
-    const memory = await memoryOf(child.pid!);
-    return { bodies: join(folder, "bodies.jsonl"), first, changed, unchanged, idle, residentMB: memory?.residentMB };
-  } finally {
-    child.kill();
-    await once(child, "exit");
-  }
+  await using controller = await startController([cluster.kubeconfig, repository, namespace, folder]);
+  const { tell } = controller;
+  const first = await tell({ do: "begin" });
+  await changeOneFunction(repository, 1);
+  const changed = await tell({ do: "hint" });
+  await changeNoFunction(repository, 1);
+  const unchanged = await tell({ do: "hint" });
+  const idle = await tell({ do: "hint" });
+  const memory = await memoryOf(controller.pid);
+  const bodies = join(folder, "functions-1.jsonl");
+  return { bodies, first, changed, unchanged, idle, residentMB: memory?.residentMB };
 }
 
-async function tell(child: ChildProcess, order: Order): Promise<Done> {
+export interface Controller extends AsyncDisposable {
+  readonly pid: number;
+  /** Resolves when all that follows from the order is done. */
+  tell(order: Order): Promise<Done>;
+}
+
+/** @param argv as `sync-process.ts` wants them */
+export async function startController(argv: readonly string[]): Promise<Controller> {
+  const child = fork(join(import.meta.dirname, "sync-process.ts"), argv);
+  const exited = once(child, "exit");
+  await Promise.race([once(child, "message"), exited.then(endedEarly)]);
+  return {
+    pid: child.pid!,
+    tell: (order) => tellChild(child, order),
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+function endedEarly(): never {
+  throw new Error("the controller ended");
+}
+
+async function tellChild(child: ChildProcess, order: Order): Promise<Done> {
   child.send(order);
-  const exited = once(child, "exit").then(() => Promise.reject(new Error("the controller ended")));
+  const exited = once(child, "exit").then(endedEarly);
   const [done] = (await Promise.race([once(child, "message"), exited])) as [Done];
   exited.catch(() => {});
   return done;

@@ -1,5 +1,9 @@
 /** What the benchmark tells the process: to make the Repository, or that there is a new commit. */
-export type Order = "begin" | "hint";
+export interface Order {
+  readonly do: "begin" | "hint";
+  /** Writes of Deployments that follow from it, where images are made and so take their time; default: none waited for. */
+  readonly deployments?: number;
+}
 
 export interface RequestCounts {
   /** `PATCH functions` → how many. */

@@ -1,7 +1,9 @@
 /**
  * The sync, the reconcilers and the platform of one controller in a process of their own, over a real API server; told
- * what to do by the benchmark. Images are there at once, and no pod runs: every function has 0 replicas.
- * Usage: sync-process.ts <kubeconfig> <repository> <namespace> <folder>
+ * what to do by the benchmark. No pod runs: every function has 0 replicas. Images are there at once, or, with a registry
+ * that has `base:1`, made there of the stored sources. What it applied for its n-th order is in
+ * `<folder>/functions-<n>.jsonl` and `deployments-<n>.jsonl`.
+ * Usage: sync-process.ts <kubeconfig> <repository> <namespace> <folder> [registry]
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,23 +25,25 @@ import { openFilesystemStore } from "../../src/storage/filesystem/index.ts";
 import { createSyncController } from "../../src/sync/index.ts";
 import { followTenants } from "../../src/tenancy/index.ts";
 import { instantBuilder } from "../../test/support/instant-builder.ts";
+import { openBuilder, openClient } from "../images/bench-registry.ts";
 import type { Done, Order } from "./orders.ts";
 import { requestLog } from "./request-log.ts";
 
-const [kubeconfig = "", repository = "", namespace = "", folder = ""] = process.argv.slice(2);
+const [kubeconfig = "", repository = "", namespace = "", folder = "", registry] = process.argv.slice(2);
 const KEY = { namespace, name: "bench" };
 const quiet = { debug() {}, warn: console.error, error: console.error };
 
 boundHeapGrowth();
 const requests = requestLog();
-const bodies: string[] = [];
-const client = openKubernetesClient({
+const applied = { functions: [] as string[], deployments: [] as string[] };
+const plain = openKubernetesClient({
   from: { file: kubeconfig },
   perSecond: 5_000,
   burst: 5_000,
   onSent: requests.note,
 });
-const store = openKubernetesStore({ client: recording(client) });
+const client = { ...recording(plain), yielding: recording(plain.yielding) };
+const store = openKubernetesStore({ client });
 const yielding = openKubernetesStore({ client: client.yielding });
 const informers = createObjectInformers(store, quiet);
 const watching = new AbortController();
@@ -51,7 +55,10 @@ const memory = {
   FunctionJob: informers.jobs,
   Repository: informers.repositories,
 };
-const runtimes = await loadRuntimes(join(import.meta.dirname, "../../runtimes"));
+const runtimes = new Map(await loadRuntimes(join(import.meta.dirname, "../../runtimes")));
+if (registry !== undefined)
+  for (const [name, runtime] of runtimes) runtimes.set(name, { ...runtime, baseImage: `${registry}/base:1` });
+const objects = await openFilesystemStore(join(folder, "objects"));
 const common = { informers, runtimes, clock: systemClock, log: quiet, report: () => {} };
 const tenants = await followTenants({
   client,
@@ -69,7 +76,8 @@ await platform.start(watching.signal);
 const reconcilers = await startReconcilers({
   ...common,
   store: cachedStore(yielding, memory),
-  builder: instantBuilder(),
+  builder:
+    registry === undefined ? instantBuilder() : openBuilder(openClient(registry), objects, join(folder, "builds")),
   platform,
   prepareStopped: true,
   urlOf: ({ name }) => `http://localhost/fn/${namespace}/${name}`,
@@ -78,17 +86,20 @@ const git = await findGit(process.env.PATH);
 const sync = createSyncController({
   ...common,
   store: cachedStore(store, memory),
-  objects: await openFilesystemStore(join(folder, "objects")),
+  objects,
   openGit: () => openLocalReader({ repository, git }),
 });
 
 process.on("message", (order: Order) => void obey(order));
 process.send?.({ kind: "started" });
 
-async function obey(order: Order): Promise<void> {
+let orders = 0;
+
+async function obey({ do: what, deployments = 0 }: Order): Promise<void> {
   requests.clear();
+  orders += 1;
   const startMs = performance.now();
-  if (order === "begin") {
+  if (what === "begin") {
     await store.apply(
       { kind: "Repository", metadata: KEY, spec: { url: "https://example.com/bench.git", interval: "1h" } },
       { owner: "api" },
@@ -99,10 +110,12 @@ async function obey(order: Order): Promise<void> {
     await sync.idle();
   }
   const syncedMs = performance.now() - startMs;
+  while (applied.deployments.length < deployments) await new Promise((resolve) => setTimeout(resolve, 5));
   await reconcilers.idle();
   await new Promise((resolve) => setTimeout(resolve, 300));
   await reconcilers.idle();
-  if (order === "begin") await writeFile(join(folder, "bodies.jsonl"), bodies.join(""));
+  for (const [plural, bodies] of Object.entries(applied))
+    await writeFile(join(folder, `${plural}-${orders}.jsonl`), bodies.splice(0).join(""));
   const done: Done = { kind: "done", syncedMs, ...requests.since(startMs) };
   process.send?.(done);
 }
@@ -113,13 +126,17 @@ async function untilSynced(): Promise<void> {
 }
 
 /** Keeps what was applied, for the loop that does only that. */
-function recording(plain: KubernetesClient): KubernetesClient {
+function recording<C extends Pick<KubernetesClient, "request">>(plain: C): C {
   return {
     ...plain,
-    request<T>(request: ApiRequest) {
-      if (request.contentType === PATCH_TYPES.apply && request.path.includes("/functions/"))
-        bodies.push(`${JSON.stringify({ path: request.path, query: request.query, body: request.body })}\n`);
-      return plain.request<T>(request);
+    async request<T>(request: ApiRequest) {
+      const answer = await plain.request<T>(request);
+      const [, plural] = /\/(functions|deployments)\//.exec(request.path) ?? [];
+      if (request.contentType === PATCH_TYPES.apply && plural !== undefined)
+        applied[plural as keyof typeof applied].push(
+          `${JSON.stringify({ path: request.path, query: request.query, body: request.body })}\n`,
+        );
+      return answer;
     },
   };
 }
