@@ -109,9 +109,10 @@ async function observe(ref: WorkloadRef, object: Workload, run: Run): Promise<Wo
   return { ...seen, build, platform: await start(ref, object, { build, sourceDigest, replicas, run }) };
 }
 
-/** Ends what runs of it and keeps its log; what never ran needs no word to the platform. */
+/** Ends what runs of it and keeps its log; what never ran, or is stopped already, needs no word to the platform. */
 async function stop(ref: WorkloadRef, object: Workload, deps: WorkloadDeps): Promise<WorkloadState | undefined> {
   const state = await deps.platform.state(ref);
+  if (state?.current && state.serving === 0) return state;
   const { imageRef = "", sourceDigest = "" } = object.status ?? {};
   return state && deps.platform.apply(workloadSpec(ref, object, { imageRef, sourceDigest }), 0);
 }

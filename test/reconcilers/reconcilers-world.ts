@@ -7,9 +7,9 @@ import {
   sourceKey,
   type WorkloadRef,
 } from "../../src/apis/index.ts";
-import type { Builder } from "../../src/build/index.ts";
+import type { Builder, BuildState } from "../../src/build/index.ts";
 import { systemClock } from "../../src/controller/index.ts";
-import type { Platform } from "../../src/platform/index.ts";
+import type { Platform, WorkloadState } from "../../src/platform/index.ts";
 import { createObjectInformers, type ReconcilersDeps, startReconcilers } from "../../src/reconcilers/index.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
 import { eventually } from "../support/eventually.ts";
@@ -29,10 +29,19 @@ export interface ReconcilersWorld {
   start(): Promise<{ stop(): Promise<void>; idle(): Promise<void> }>;
 }
 
-type Options = Pick<ReconcilersDeps, "routes" | "isGone">;
+type Options = Pick<ReconcilersDeps, "routes" | "isGone" | "prepareStopped"> & {
+  /** Where builds stand; default: every image is there. */
+  readonly buildState?: () => BuildState;
+  /** What the platform knows of everything; default: nothing serves. */
+  readonly platformState?: () => WorkloadState;
+};
+
+const IMAGE = { imageRef: "image@sha256:1", builtAt: new Date(0), durationMs: 1, reused: true };
+const BUILT: BuildState = { phase: "built", ...IMAGE };
 
 /** Reconcilers over a store, with a builder that has every image and a platform that runs nothing. */
 export function reconcilersWorld(store: ResourceStore, options: Options = {}): ReconcilersWorld {
+  const { buildState = () => BUILT, platformState, ...others } = options;
   const asked: string[] = [];
   const faults: ReconcilersWorld["faults"] = {};
   const kept: WorkloadRef[] = [];
@@ -40,7 +49,7 @@ export function reconcilersWorld(store: ResourceStore, options: Options = {}): R
   const builder: Builder = {
     async ensure({ workload }) {
       note("build", workload);
-      return { phase: "built", imageRef: "image@sha256:1", builtAt: new Date(0), durationMs: 1, reused: true };
+      return buildState();
     },
     has: async () => true,
     cancel: async (ref) => note("cancel", ref),
@@ -49,6 +58,7 @@ export function reconcilersWorld(store: ResourceStore, options: Options = {}): R
   };
   const platform: Platform = {
     ...fakePlatform(),
+    ...(platformState && { state: async () => platformState() }),
     async apply({ workload }) {
       note("run", workload);
       return { serving: 1, current: true, servingImageRef: "image@sha256:1", servingSourceDigest: DIGEST };
@@ -59,10 +69,12 @@ export function reconcilersWorld(store: ResourceStore, options: Options = {}): R
     },
     list: async () => kept,
   };
-  return { asked, faults, kept, start: () => start(recording(store, asked), { builder, platform, ...options }) };
+  return { asked, faults, kept, start: () => start(recording(store, asked), { builder, platform, ...others }) };
 }
 
-async function start(store: ResourceStore, ports: Pick<ReconcilersDeps, "builder" | "platform"> & Options) {
+type Ports = Pick<ReconcilersDeps, "builder" | "platform" | "routes" | "isGone" | "prepareStopped">;
+
+async function start(store: ResourceStore, ports: Ports) {
   const log = { debug: () => {}, warn: () => {}, error: () => {} };
   const informers = createObjectInformers(store, log);
   const watching = new AbortController();
