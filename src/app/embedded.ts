@@ -138,7 +138,7 @@ async function openServer(parts: Parts, sync: () => SyncController | undefined):
     ...ports,
     namespaces,
     hooks: openHooks({ ...ports, readSecret: ports.secrets.read, sync, clock: systemClock, log, metrics }, closers),
-    placeOf: (ref) => sync()?.placeOf(ref),
+    placeOf: (ref, repository) => sync()?.placeOf(ref, repository),
     repositoryUrlFault: remotes.urlFault,
     collectGarbage: parts.garbage.collect,
     startedWith: { namespace, name: options.repository.name },

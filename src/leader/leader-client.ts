@@ -76,11 +76,13 @@ export function leaderClient({ address, tokenFile: path, clock }: LeaderClientOp
   }
 
   return {
-    async placeOf(object) {
+    async placeOf(object, { name: repository }) {
       const signal = AbortSignal.timeout(PLACE_TIMEOUT_MS);
       const origin = await orAborted(nearby.places.origin(), signal);
       try {
-        const { place } = (await answerOf(await send(origin, { asks: "place", object }, short, signal))) as Told;
+        const { place } = (await answerOf(
+          await send(origin, { asks: "place", object, repository }, short, signal),
+        )) as Told;
         return place ? knownPlace(place) : undefined;
       } catch (error) {
         await nearby.places.lost(origin);

@@ -45,12 +45,21 @@ type Answering = Pick<LeaderPortDeps, "clock" | "log"> & { readonly closing: Abo
 async function answer(question: LeaderQuestion, leader: Leader, res: ServerResponse, context: Answering) {
   switch (question.asks) {
     case "place":
-      return sendJson(res, 200, { place: await leader.placeOf(question.object) });
+      return sendPlace(question, leader, res);
     case "build-logs":
       return sendLog(question, leader, res, context);
     case "garbage":
       return sendReport(question, leader, res, context);
   }
+}
+
+async function sendPlace(
+  { object, repository }: Extract<LeaderQuestion, { asks: "place" }>,
+  leader: Leader,
+  res: ServerResponse,
+): Promise<void> {
+  const place = await leader.placeOf(object, { namespace: object.namespace, name: repository });
+  sendJson(res, 200, { place });
 }
 
 async function sendLog(

@@ -14,21 +14,23 @@ import {
 /**
  * How other parts of sless ask the leader, with `CALLER_TOKEN_HEADER` in every request:
  *
- * - `GET /places/{kind}/{namespace}/{name}`: `{"place": {"file", "line"}}`, without `place` where it is not known
+ * - `GET /places/{repository}/{kind}/{namespace}/{name}`, of the same namespace: `{"place": {"file", "line"}}`, without
+ *   `place` where it is not known
  * - `GET /build-logs/{kind}/{namespace}/{name}[?follow=true]`: text
  * - `POST /garbage[?dry_run=true]`: line breaks while it works, then `{"report"}` or `{"error": {"code", "details"}}`
  *
  * A refusal has the status of its error and `{"error": {"code", "details"}}`.
  */
 export type LeaderQuestion =
-  | { readonly asks: "place"; readonly object: ObjectRef }
+  | { readonly asks: "place"; readonly object: ObjectRef; readonly repository: string }
   | { readonly asks: "build-logs"; readonly workload: WorkloadRef; readonly follow: boolean }
   | { readonly asks: "garbage"; readonly dryRun: boolean };
 
 /** So often the leader shows that it still works on an answer. */
 export const BEAT_MS = 5_000;
 
-const OF_OBJECT = /^\/(places|build-logs)\/([A-Za-z]+)\/([a-z0-9-]+)\/([a-z0-9-]+)(\?follow=true)?$/;
+const PLACE = /^\/places\/([a-z0-9-]+)\/([A-Za-z]+)\/([a-z0-9-]+)\/([a-z0-9-]+)$/;
+const BUILD_LOGS = /^\/build-logs\/([A-Za-z]+)\/([a-z0-9-]+)\/([a-z0-9-]+)(\?follow=true)?$/;
 const namespacePattern = new RegExp(NAMESPACE_PATTERN);
 const namePattern = new RegExp(NAME_PATTERN);
 
@@ -36,7 +38,7 @@ const namePattern = new RegExp(NAME_PATTERN);
 export function requestOf(question: LeaderQuestion): { readonly method: "GET" | "POST"; readonly path: string } {
   switch (question.asks) {
     case "place":
-      return { method: "GET", path: `/places/${pathOf(question.object)}` };
+      return { method: "GET", path: `/places/${encodeURIComponent(question.repository)}/${pathOf(question.object)}` };
     case "build-logs":
       return {
         method: "GET",
@@ -53,22 +55,31 @@ export function questionOf(method: string | undefined, target: string): LeaderQu
     if (target === "/garbage") return { asks: "garbage", dryRun: false };
     return target === "/garbage?dry_run=true" ? { asks: "garbage", dryRun: true } : undefined;
   }
-  const [, what, kind = "", namespace = "", name = "", query] = (method === "GET" && OF_OBJECT.exec(target)) || [];
-  if (!isName(namespace, NAMESPACE_MAX_LENGTH, namespacePattern) || !isName(name, NAME_MAX_LENGTH, namePattern))
-    return undefined;
-  if (what === "places" && query === undefined && isOneOf(KIND_NAMES, kind))
-    return { asks: "place", object: { kind, namespace, name } };
-  if (what === "build-logs" && isOneOf(WORKLOAD_KINDS, kind))
-    return { asks: "build-logs", workload: { kind, namespace, name }, follow: query !== undefined };
-  return undefined;
+  return method === "GET" ? (placeIn(target) ?? buildLogsIn(target)) : undefined;
+}
+
+function placeIn(target: string): LeaderQuestion | undefined {
+  const [, repository = "", kind = "", namespace = "", name = ""] = PLACE.exec(target) ?? [];
+  if (!isOneOf(KIND_NAMES, kind) || !isNamespace(namespace) || !isName(name) || !isName(repository)) return undefined;
+  return { asks: "place", object: { kind, namespace, name }, repository };
+}
+
+function buildLogsIn(target: string): LeaderQuestion | undefined {
+  const [, kind = "", namespace = "", name = "", follow] = BUILD_LOGS.exec(target) ?? [];
+  if (!isOneOf(WORKLOAD_KINDS, kind) || !isNamespace(namespace) || !isName(name)) return undefined;
+  return { asks: "build-logs", workload: { kind, namespace, name }, follow: follow !== undefined };
 }
 
 function pathOf({ kind, namespace, name }: ObjectRef): string {
   return [kind, namespace, name].map(encodeURIComponent).join("/");
 }
 
-function isName(text: string, maxLength: number, pattern: RegExp): boolean {
-  return text.length <= maxLength && pattern.test(text);
+function isNamespace(text: string): boolean {
+  return text.length <= NAMESPACE_MAX_LENGTH && namespacePattern.test(text);
+}
+
+function isName(text: string): boolean {
+  return text.length <= NAME_MAX_LENGTH && namePattern.test(text);
 }
 
 function isOneOf<T extends Kind | WorkloadKind>(kinds: readonly T[], kind: string): kind is T {

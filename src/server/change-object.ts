@@ -97,5 +97,6 @@ export async function refuseOwned(
   // An owner that exists no longer counts as nobody.
   if (!repository) return;
   if (merged && isLeftToPatch(kind, merged, await store.appliedFields(kind, metadata, "sync"))) return;
-  throw ownedRefusal(object, repository.metadata.name, await placeOf(refOf(live)));
+  const place = await placeOf(refOf(live), repository.metadata);
+  throw ownedRefusal(object, repository.metadata.name, place);
 }

@@ -43,8 +43,11 @@ export interface ServerDeps {
   readonly events: EventList;
   /** Hears of stored sources. */
   readonly report: Reporter;
-  /** Where the manifest of an object stands that a repository owns, as far as it was read. */
-  readonly placeOf: (object: ObjectRef) => ManifestPlace | undefined | Promise<ManifestPlace | undefined>;
+  /** Where the manifest of an object stands in the repository that owns it, as far as it was read. */
+  readonly placeOf: (
+    object: ObjectRef,
+    repository: ObjectKey,
+  ) => ManifestPlace | undefined | Promise<ManifestPlace | undefined>;
   /** Why an address cannot be that of a repository which a client makes, in words; undefined when it can. */
   readonly repositoryUrlFault: (url: string) => string | undefined;
   /** The Repository that the command line of this process describes; it can be neither deleted nor pointed elsewhere. */
@@ -60,8 +63,8 @@ export interface ServerDeps {
     repository: ObjectOf<"Repository">,
     deletions: readonly HeldDeletion[],
   ) => Promise<unknown>;
-  /** Looks for garbage and, but in a dry run, removes it; undefined: nothing is collected. */
-  readonly collectGarbage?: (options: { readonly dryRun: boolean }) => Promise<GarbageReport>;
+  /** Looks for garbage and, but in a dry run, removes it. */
+  readonly collectGarbage: (options: { readonly dryRun: boolean }) => Promise<GarbageReport>;
   readonly metrics: Metrics;
   /** By name. A check that throws counts as failed with its message. */
   readonly readiness: Readonly<Record<string, ReadinessCheck>>;

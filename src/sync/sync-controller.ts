@@ -33,8 +33,8 @@ export interface SyncControllerDeps extends Omit<SyncDeps, "reads" | "memory"> {
 export interface SyncController {
   /** Says that a repository may have something new: a push was seen, a webhook came. It is looked at soon. */
   hint(key: ObjectKey): void;
-  /** Where the manifest of an object stands, as far as a run of this process read it. */
-  placeOf(ref: ObjectRef): ManifestPlace | undefined;
+  /** Where the manifest of an object stands in a repository, as far as a run of this process read it. */
+  placeOf(ref: ObjectRef, repository: ObjectKey): ManifestPlace | undefined;
   /** Resolves when no repository is being synced or waits to be; an approval that is being written does not count. */
   idle(): Promise<void>;
   /** Ends what runs, at the latest after `timeoutMs`, and closes the repositories. */
@@ -98,7 +98,7 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
       memory.hint(key);
       controller.enqueue(keyOf(key));
     },
-    placeOf: (ref) => memory.placeOf(ref),
+    placeOf: memory.placeOf,
     idle: () => controller.idle(),
     async stop(timeoutMs) {
       stopObjects();

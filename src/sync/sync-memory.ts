@@ -83,8 +83,8 @@ export interface SyncMemory {
   drift(key: ObjectKey): void;
   /** Of a repository that a run of this process knows. */
   corrections(key: ObjectKey): Corrections | undefined;
-  /** Where an object's manifest stands in the revision that was read last; undefined when it is in none. */
-  placeOf(ref: ObjectRef): ManifestPlace | undefined;
+  /** Where an object's manifest stands in the revision of the repository that was read last; undefined when it is not there. */
+  placeOf(ref: ObjectRef, repository: ObjectKey): ManifestPlace | undefined;
   /** Closes what is open; the next run begins anew. */
   forget(key: ObjectKey): Promise<void>;
   close(): Promise<void>;
@@ -122,15 +122,14 @@ export function createSyncMemory(): SyncMemory {
       if (known) known.isDrifted = true;
     },
     corrections: (key) => memories.get(keyOf(key))?.corrections,
-    placeOf({ kind, namespace, name }) {
-      for (const { desired } of memories.values()) {
-        const found = desired?.objects.find(
+    placeOf({ kind, namespace, name }, repository) {
+      const found = memories
+        .get(keyOf(repository))
+        ?.desired?.objects.find(
           ({ intent }) =>
             intent.kind === kind && intent.metadata.name === name && intent.metadata.namespace === namespace,
         );
-        if (found) return { file: found.file, line: found.line, column: found.column };
-      }
-      return undefined;
+      return found && { file: found.file, line: found.line, column: found.column };
     },
     forget,
     async close() {

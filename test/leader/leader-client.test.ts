@@ -10,6 +10,7 @@ import { manualClock } from "../support/manual-clock.ts";
 import { CALLER_TOKEN, clientOf, fakeLeader, leaderPort, REPORT } from "./leader-fixture.ts";
 
 const HELLO = { kind: "Function", namespace: "team", name: "hello" } as const;
+const CODE = { namespace: "team", name: "code" };
 const never = new AbortController().signal;
 
 const logsOf = async (client: Leader, signal = never) => text(client.buildLogs(HELLO, { follow: true, signal }));
@@ -17,8 +18,8 @@ const logsOf = async (client: Leader, signal = never) => text(client.buildLogs(H
 it("the leader tells another process what it tells its own", async () => {
   const asked: unknown[] = [];
   const leader = fakeLeader({
-    async placeOf(object) {
-      asked.push(object);
+    async placeOf(object, repository) {
+      asked.push([object, repository]);
       return object.name === "hello" ? { file: "a.yaml", line: 7 } : undefined;
     },
     async *buildLogs(workload, { follow }) {
@@ -32,11 +33,16 @@ it("the leader tells another process what it tells its own", async () => {
     },
   });
   const client = await clientOf((await leaderPort(leader)).url);
-  expect(await client.placeOf(HELLO)).toEqual({ file: "a.yaml", line: 7 });
-  expect(await client.placeOf({ ...HELLO, kind: "Trigger", name: "other" })).toBeUndefined();
+  expect(await client.placeOf(HELLO, CODE)).toEqual({ file: "a.yaml", line: 7 });
+  expect(await client.placeOf({ ...HELLO, kind: "Trigger", name: "other" }, CODE)).toBeUndefined();
   expect(await logsOf(client)).toBe("one\ntwo\n");
   expect(await client.collectGarbage({ dryRun: true })).toEqual(REPORT);
-  expect(asked).toEqual([HELLO, { ...HELLO, kind: "Trigger", name: "other" }, [HELLO, true], { dryRun: true }]);
+  expect(asked).toEqual([
+    [HELLO, CODE],
+    [{ ...HELLO, kind: "Trigger", name: "other" }, CODE],
+    [HELLO, true],
+    { dryRun: true },
+  ]);
 });
 
 it("errors of a collection are the leader's own", async () => {
@@ -68,7 +74,7 @@ it("who leaves a log that is followed lets go of it at the leader", async () => 
 
 /** Why each question stays without an answer. */
 async function refusals(client: Leader): Promise<SlessError[]> {
-  const questions = [client.placeOf(HELLO), logsOf(client), client.collectGarbage({ dryRun: false })];
+  const questions = [client.placeOf(HELLO, CODE), logsOf(client), client.collectGarbage({ dryRun: false })];
   const settled = await Promise.allSettled<unknown>(questions);
   return settled.map((one) => (one.status === "rejected" ? one.reason : expect.fail("it was answered")));
 }
@@ -125,7 +131,7 @@ it.each([
   [null, undefined],
 ])("of the place %j it takes %j", async (place, taken) => {
   const { origin } = await httpServer(answering(200, JSON.stringify({ place })));
-  expect(await (await clientOf(origin)).placeOf(HELLO)).toEqual(taken);
+  expect(await (await clientOf(origin)).placeOf(HELLO, CODE)).toEqual(taken);
 });
 
 it("a leader that does not answer in time is not waited for, nor asked again for a while", async () => {
@@ -135,11 +141,11 @@ it("a leader that does not answer in time is not waited for, nor asked again for
     asked += 1;
   });
   const client = await clientOf(origin, { clock });
-  await expect(client.placeOf(HELLO)).rejects.toMatchObject({ code: "controller_unreachable" });
-  await expect(client.placeOf(HELLO)).rejects.toMatchObject({ code: "controller_unreachable" });
+  await expect(client.placeOf(HELLO, CODE)).rejects.toMatchObject({ code: "controller_unreachable" });
+  await expect(client.placeOf(HELLO, CODE)).rejects.toMatchObject({ code: "controller_unreachable" });
   expect(asked).toBe(1);
   clock.advance(5_000);
-  await expect(client.placeOf(HELLO)).rejects.toMatchObject({ code: "controller_unreachable" });
+  await expect(client.placeOf(HELLO, CODE)).rejects.toMatchObject({ code: "controller_unreachable" });
   expect(asked).toBe(2);
 });
 
@@ -154,14 +160,14 @@ it("another leader is found after a while, and at once by who collects garbage",
     return where;
   };
   const client = await clientOf(find, { clock });
-  for (let n = 0; n < 5; n += 1) expect(await client.placeOf(HELLO)).toEqual({ file: "old.yaml" });
+  for (let n = 0; n < 5; n += 1) expect(await client.placeOf(HELLO, CODE)).toEqual({ file: "old.yaml" });
   expect(looks).toBe(1);
   await old.close();
   where = next.url;
   expect(await client.collectGarbage({ dryRun: true })).toEqual(REPORT);
-  await expect(client.placeOf(HELLO)).rejects.toMatchObject({ code: "controller_unreachable" });
+  await expect(client.placeOf(HELLO, CODE)).rejects.toMatchObject({ code: "controller_unreachable" });
   clock.advance(5_000);
-  expect(await client.placeOf(HELLO)).toEqual({ file: "new.yaml" });
+  expect(await client.placeOf(HELLO, CODE)).toEqual({ file: "new.yaml" });
 });
 
 it("while nobody leads, every question says so", async () => {

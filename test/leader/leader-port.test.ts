@@ -33,7 +33,7 @@ it.each([
     }),
   );
   for (const [method, path] of [
-    ["GET", `/places/${HELLO}`],
+    ["GET", `/places/code/${HELLO}`],
     ["GET", `/build-logs/${HELLO}`],
     ["POST", "/garbage"],
     ["GET", "/nothing"],
@@ -44,7 +44,7 @@ it.each([
   expect(asked).toEqual([]);
 });
 
-it.each(["/", "/metrics", "/v1/gc", `/places/${HELLO}/..`, "/places/Function/../hello"])(
+it.each(["/", "/metrics", "/v1/gc", `/places/code/${HELLO}/..`, "/places/code/Function/../hello"])(
   "%s is no address of the port",
   async (path) => {
     const { url } = await leaderPort(fakeLeader());
@@ -66,7 +66,7 @@ it("an unexpected error is told without what it was", async () => {
     throw new Error("password 1234");
   };
   const { url, warned } = await leaderPort(fakeLeader({ placeOf: fail, collectGarbage: fail }));
-  const place = await fetch(`${url}/places/${HELLO}`, { headers });
+  const place = await fetch(`${url}/places/code/${HELLO}`, { headers });
   const garbage = await fetch(`${url}/garbage`, { method: "POST", headers });
   expect([place.status, garbage.status]).toEqual([500, 200]);
   for (const answer of [place, garbage]) {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { SlessError } from "../../src/errors/index.ts";
 import type { GarbageReport } from "../../src/garbage/index.ts";
 import { serverFixture } from "./server-fixture.ts";
 
@@ -42,9 +43,19 @@ it.each(["?dry_run=perhaps", "?dryrun=true", "?dry_run="])(
   },
 );
 
-it("a server that has no garbage says so", async () => {
+it("nothing is collected by looking", async () => {
   const { url } = await serverFixture();
-  const answer = await fetch(`${url}/v1/gc`, { method: "POST" });
-  expect(answer.status).toBe(404);
   expect((await fetch(`${url}/v1/gc`)).status).toBe(405);
+});
+
+it("while nobody can collect, the answer says so and what to do", async () => {
+  const { json } = await serverFixture({
+    async collectGarbage() {
+      throw new SlessError("controller_unreachable", { cause: "none leads now" });
+    },
+  });
+  expect(await json("/v1/gc", { method: "POST" })).toMatchObject({
+    status: 503,
+    body: { code: "controller_unreachable", error: expect.stringContaining("Try again in a moment") },
+  });
 });

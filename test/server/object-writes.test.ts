@@ -163,7 +163,13 @@ it("patches of several clients at once are all there in the end", async () => {
 });
 
 it("a write to an object of a repository is refused with the place that is to be changed", async () => {
-  const fixture = await serverFixture({ placeOf: () => ({ file: "fn/hello.yaml", line: 12 }) });
+  const asked: unknown[] = [];
+  const fixture = await serverFixture({
+    async placeOf(object, { namespace, name }) {
+      asked.push([object, namespace, name]);
+      return { file: "fn/hello.yaml", line: 12 };
+    },
+  });
   await ownedFunction(fixture);
   const before = await fixture.store.get("Function", { namespace: "default", name: "hello" });
   for (const [method, body] of [
@@ -181,6 +187,8 @@ it("a write to an object of a repository is refused with the place that is to be
     });
   }
   expect(await fixture.store.get("Function", { namespace: "default", name: "hello" })).toEqual(before);
+  const hello = { kind: "Function", namespace: "default", name: "hello" };
+  expect(asked).toEqual(Array(3).fill([hello, "default", "main"]));
 });
 
 it("a place that was not read yet is told as far as the object knows it", async () => {

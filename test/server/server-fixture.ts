@@ -96,6 +96,7 @@ export async function serverFixture(
       },
     },
     approveDeletions: async () => undefined,
+    collectGarbage: () => Promise.reject(new Error("this test collects nothing")),
     metrics,
     readiness: {},
     guard: localGuard(),

@@ -29,7 +29,7 @@ export interface Led {
 /** This process as the leader that others ask. */
 export function ownLeader({ sync, garbage, signal }: Led, builder: Pick<Builder, "logs">): Leader {
   return {
-    placeOf: async (object) => sync.placeOf(object),
+    placeOf: async (object, repository) => sync.placeOf(object, repository),
     buildLogs: (workload, options) => builder.logs(workload, options),
     async collectGarbage(options) {
       try {
@@ -78,9 +78,9 @@ export function openLeaderLink(
   const leader = () => own() ?? remote;
   return {
     collectGarbage: (options) => leader().collectGarbage(options),
-    placeOf: (object) =>
+    placeOf: (object, repository) =>
       leader()
-        .placeOf(object)
+        .placeOf(object, repository)
         .catch((error: unknown) => {
           log.debug({ err: messageOf(error) }, "the line of a manifest is not told");
           return undefined;

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { SlessError } from "../../errors/index.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
 
@@ -14,10 +13,7 @@ export function garbageRoutes(app: FastifyInstance, { collectGarbage }: RouteDep
   addRoute(app, "/v1/gc", {
     POST: {
       schema: { querystring: QUERY },
-      handler: (request) => {
-        if (!collectGarbage) throw new SlessError("not_found", { what: "The garbage of this server" });
-        return collectGarbage({ dryRun: (request.query as { dry_run: boolean }).dry_run });
-      },
+      handler: (request) => collectGarbage({ dryRun: (request.query as { dry_run: boolean }).dry_run }),
     },
   });
 }

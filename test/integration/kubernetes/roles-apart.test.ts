@@ -152,7 +152,7 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
     const tenant = { serviceAccount: "default", namespace: "default" };
     const statusWith = async (token: string) => {
       const headers = { "x-sless-token": token };
-      const paths = ["/places/Function/team/hello", "/build-logs/Function/team/hello"];
+      const paths = ["/places/code/Function/team/hello", "/build-logs/Function/team/hello"];
       const origin = `http://${ONE}:${port}`;
       const answers = [
         ...paths.map((path) => fetch(origin + path, { headers })),
