@@ -87,7 +87,10 @@ export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, close
   return {
     builder: { ...builder, has },
     resolveImage,
-    garbage: { localImages: bothImages(local, pulled, builder.isWanted), registry: { registry, prefix } },
+    garbage: {
+      localImages: bothImages(local, pulled, builder.isWanted),
+      registry: { registry, prefix, removed: images.forget },
+    },
   };
 }
 

@@ -39,6 +39,8 @@ export interface Builder {
   ensure(request: BuildRequest): Promise<BuildState>;
   /** Is the image still there (it may have been collected)? */
   has(imageRef: string): Promise<boolean>;
+  /** An image of this digest was removed: it is not taken to be there any more. Without it a builder remembers none. */
+  forget?(digest: string): void;
   /** Ends what is in flight for this workload alone; a build that others wait for goes on. */
   cancel(workload: WorkloadRef): Promise<void>;
   /** @returns stops listening */

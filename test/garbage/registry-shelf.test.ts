@@ -31,7 +31,10 @@ describeWithServers("images in a registry", () => {
     const test = await openImageBuilder(server.host);
     const plain = registryClient({ host: server.host, plainHttp: true, clock: systemClock });
     const registry = { ...plain, ...faults };
-    const world = garbageWorld({ ...options, registry: { registry, prefix: test.prefix } });
+    const world = garbageWorld({
+      ...options,
+      registry: { registry, prefix: test.prefix, removed: test.builder.forget },
+    });
     return {
       ...world,
       test,
@@ -68,6 +71,20 @@ describeWithServers("images in a registry", () => {
     expect(await world.collect()).toMatchObject({ removed: { count: 1 }, failures: [] });
     expect([await isThere(world, old.digest), await isThere(world, now.digest)]).toEqual([false, true]);
     expect(await world.tags("sless-demo_hello")).toHaveLength(2);
+  });
+
+  it("an image that was collected is made anew for whoever wants it again, at once", async () => {
+    const world = await open();
+    const { request, digest } = await world.build({ "handler.txt": "one" });
+    world.objects.all.push(serving(await world.build({ "handler.txt": "two" })));
+    expect(await world.test.builder.ensure(request)).toMatchObject({ phase: "built" });
+    await world.collect();
+    world.clock.advance(DAY_MS);
+    expect(await world.collect()).toMatchObject({ removed: { count: 1 }, failures: [] });
+    expect(await isThere(world, digest)).toBe(false);
+    expect(await world.test.builder.ensure(request)).toMatchObject({ phase: "building" });
+    await untilBuilt(world.test, request);
+    expect(await isThere(world, digest)).toBe(true);
   });
 
   it("an image that can be gone back to stays, and one of a source that is wanted though it does not serve", async () => {

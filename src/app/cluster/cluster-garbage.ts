@@ -1,3 +1,4 @@
+import type { Builder } from "../../build/index.ts";
 import { type Garbage, startGarbage } from "../../garbage/index.ts";
 import { runningImages } from "../../garbage/kubernetes/index.ts";
 import { API_RESOURCES, type ApiObject, apiPath, type KubernetesClient } from "../../kubernetes/index.ts";
@@ -6,15 +7,24 @@ import type { ClusterObjects } from "./cluster-objects.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 
 /** Collects sources and images that nothing on this cluster refers to any more. */
-export async function startClusterGarbage(parts: ClusterParts, { stored }: ClusterObjects): Promise<Garbage> {
+export async function startClusterGarbage(
+  parts: ClusterParts,
+  { stored }: ClusterObjects,
+  builder: Pick<Builder, "forget">,
+): Promise<Garbage> {
   const { settings, client, clock, log, directStore } = parts;
-  const { registry } = settings;
+  const { registry: where } = settings;
+  // Clients of its own: what those of the builder remember is not what is there.
+  const registry = where && {
+    registry: registryClients(parts)(where.host),
+    prefix: "",
+    removed: (digest: string) => builder.forget?.(digest),
+  };
   return startGarbage({
     ...settings.garbage,
     store: directStore,
     objects: stored,
-    // Clients of its own: what those of the builder remember is not what is there.
-    ...(registry ? { registry: { registry: registryClients(parts)(registry.host), prefix: "" } } : {}),
+    ...(registry ? { registry } : {}),
     running: () => runningImages(client),
     installation: await clusterId(client),
     clock,

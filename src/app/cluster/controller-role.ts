@@ -161,7 +161,7 @@ async function lead(standby: Standby, signal: AbortSignal, onStarted: (led: Lead
   const onError = (error: unknown) => log.warn({ err: messageOf(error) }, "mirrors not removed");
   const corrections = tenants.startCorrecting();
   const stopRemotes = remotes.watch({ repositories: informers.repositories, onHint: sync.hint, onError });
-  const garbage = await startClusterGarbage(parts, objects);
+  const garbage = await startClusterGarbage(parts, objects, builder);
   onStarted(ownLeader({ sync, garbage, signal }, builder));
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();

@@ -28,8 +28,8 @@ export interface BaseImages {
    * @throws BuildFault `base_image_missing`, `registry_unavailable`, `registry_denied`
    */
   of(runtime: Runtime): Promise<RuntimeBases>;
-  /** Something of them is gone from the registry: looks for all of them again. */
-  forget(): void;
+  /** This digest, or something of them, is gone from the registry: looks for it, or for all of them, again. */
+  forget(digest?: string): void;
   close(): void;
 }
 
@@ -103,7 +103,14 @@ export function openBaseImages(options: BaseImagesOptions): BaseImages {
       const separate = build && runImage !== undefined ? (await find(runImage, name)).image : undefined;
       return { base, run: separate ?? base, digests: { base: base.digest, run: separate?.digest } };
     },
-    forget: () => known.clear(),
+    forget(digest) {
+      if (digest === undefined) known.clear();
+      for (const [name, finding] of known)
+        finding.then(
+          ({ image }) => image.digest === digest && known.get(name) === finding && known.delete(name),
+          () => undefined,
+        );
+    },
     close() {
       isClosed = true;
       for (const stop of timers.values()) stop();

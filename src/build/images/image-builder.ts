@@ -66,6 +66,8 @@ export interface ImageBuilderOptions {
 }
 
 export interface ImageBuilder extends Builder {
+  /** An image of this digest was removed from the registry. Who has it hears of it, and gets it anew when it asks. */
+  forget(digest: string): void;
   /** Ends what is in flight here; jobs go on, and are found again by the next. */
   close(): Promise<void>;
 }
@@ -102,8 +104,12 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
       const [repository, digest, ...rest] = imageRef.slice(at.length).split("@");
       if (!imageRef.startsWith(at) || rest.length > 0 || !repository || !/^sha256:[0-9a-f]{64}$/.test(digest ?? ""))
         return false;
-      return (await registry.manifestDigest(repository, digest!)) !== undefined;
+      const isThere = (await registry.manifestDigest(repository, digest!)) !== undefined;
+      // Another process removed it.
+      if (!isThere) deps.forget(digest);
+      return isThere;
     },
+    forget: deps.forget,
     async cancel(workload) {
       const before = wanted.get(workload);
       wanted.delete(workload);
@@ -169,12 +175,10 @@ function openParts(
     kept: keptLogs(objects),
     renewals: openRenewals(options.renewals ?? {}, clock, (workload) => changed([workload])),
     recheckMs,
-    forget() {
-      registry.forget();
-      made.clear();
-      jobImages.forget();
-      bases.forget();
-      wanted.forget();
+    forget(digest?: string) {
+      for (const memory of [registry, made, jobImages, bases]) memory.forget(digest);
+      const workloads = wanted.forget(digest);
+      if (digest !== undefined) changed(workloads);
     },
   };
   const builds = openBuildsInFlight<FlightWanted>({

@@ -25,8 +25,8 @@ export interface JobImages {
    * @throws BuildFault; the signal's reason
    */
   provide(wanted: JobImageWanted, user: RunUser): Promise<string>;
-  /** Something is gone from the registry: looks again. */
-  forget(): void;
+  /** This digest, or something, is gone from the registry: looks again. */
+  forget(digest?: string): void;
   close(): void;
 }
 
@@ -63,7 +63,9 @@ export function openJobImages(options: JobImagesOptions): JobImages {
       digests.set(key, digest);
       return digest;
     },
-    forget: () => digests.clear(),
+    forget(gone) {
+      for (const [key, digest] of digests) if (gone === undefined || digest === gone) digests.delete(key);
+    },
     close: () => stop?.(),
   };
 }

@@ -8,7 +8,8 @@ export interface MadeAt {
 export interface MadeImages {
   get(key: string): MadeAt | undefined;
   add(key: string, at: MadeAt): void;
-  clear(): void;
+  /** All, or those of one digest. */
+  forget(digest?: string): void;
 }
 
 const KEPT = 20_000;
@@ -26,6 +27,8 @@ export function madeImages(): MadeImages {
         images.delete(oldest);
       }
     },
-    clear: () => images.clear(),
+    forget(digest) {
+      for (const [key, at] of images) if (digest === undefined || at.digest === digest) images.delete(key);
+    },
   };
 }

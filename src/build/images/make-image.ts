@@ -11,7 +11,7 @@ import { appendImage, type BaseImage, type ImageTarget, type LayerEntry } from "
 import type { SourceDeps } from "../open-source.ts";
 import { type DependencyFile, IMAGE_PATHS, type ImagePlan, planImage } from "../plan/index.ts";
 import { isGone } from "../registry-faults.ts";
-import { pinned, type RuntimeBases } from "./base-images.ts";
+import { type BaseImages, pinned, type RuntimeBases } from "./base-images.ts";
 import { copyImage } from "./copy-image.ts";
 import { imageSettings } from "./image-settings.ts";
 import { contextFiles } from "./job-context.ts";
@@ -33,8 +33,9 @@ export interface MakeDeps extends SourceDeps {
   readonly made: MadeImages;
   /** Sources are on the disk while a slot is taken. */
   readonly slots: CommandSlots;
-  /** Something of the registry is gone: what was known of it is looked for again. */
-  readonly forget: () => void;
+  readonly bases: Pick<BaseImages, "of">;
+  /** This digest, or something, is gone from the registry: what was known of it is looked for again. */
+  readonly forget: (digest?: string) => void;
 }
 
 export interface ImageWanted {
@@ -70,6 +71,8 @@ export async function makeImage(wanted: ImageWanted, making: Making, deps: MakeD
     if (!isGone(error)) throw error;
     deps.forget();
     await say(making.log, "something is gone from the registry: everything is pushed once more");
+    // Copies of base images are brought again. Where those come from may not answer, and they may be what is still there.
+    await deps.bases.of(wanted.request.runtime).catch(() => undefined);
     return makeOnce(wanted, making, deps);
   }
 }

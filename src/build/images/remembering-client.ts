@@ -2,8 +2,8 @@ import type { Clock } from "../../controller/clock.ts";
 import type { RegistryClient, StoredManifest } from "../../registry/index.ts";
 
 export interface RememberingClient extends RegistryClient {
-  /** What was seen may be gone: asks for all of it again. */
-  forget(): void;
+  /** What was seen, or the manifest of this digest, may be gone: asks for it again. */
+  forget(digest?: string): void;
 }
 
 const BLOB_MAX_BYTES = 64 * 1024;
@@ -64,7 +64,11 @@ export function rememberingClient(client: RegistryClient, clock: Clock, forMs: n
       saw(blob.to, blob.digest);
       return how;
     },
-    forget() {
+    forget(digest) {
+      if (digest !== undefined) {
+        for (const id of manifests.keys()) if (id.endsWith(`@${digest}`)) manifests.delete(id);
+        return;
+      }
       manifests.clear();
       blobs.clear();
       places.clear();

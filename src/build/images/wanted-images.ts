@@ -38,8 +38,12 @@ export interface WantedImages {
   delete(workload: WorkloadRef): void;
   /** Workloads whose images stand on this one. */
   on(image: string): WorkloadRef[];
-  /** What was seen in the registry may not be there. */
-  forget(): void;
+  /**
+   * What was seen in the registry, or an image of this digest, may not be there.
+   *
+   * @returns the workloads whose images those are
+   */
+  forget(digest?: string): WorkloadRef[];
 }
 
 export function wantedImages(): WantedImages {
@@ -58,8 +62,15 @@ export function wantedImages(): WantedImages {
     delete: (workload) => void byWorkload.delete(refText(workload)),
     on: (image) =>
       [...byWorkload.values()].filter(({ standsOn }) => standsOn.includes(image)).map(({ workload }) => workload),
-    forget() {
-      for (const wanted of byWorkload.values()) wanted.seenAtMs = Number.NEGATIVE_INFINITY;
+    forget(digest) {
+      const isMeant = (built: Built | undefined) =>
+        built !== undefined && (digest === undefined || built.imageRef.endsWith(`@${digest}`));
+      const meant = [...byWorkload.values()].filter(({ built, older }) => isMeant(built) || isMeant(older));
+      for (const wanted of meant) {
+        wanted.seenAtMs = Number.NEGATIVE_INFINITY;
+        if (isMeant(wanted.older)) wanted.older = undefined;
+      }
+      return meant.map(({ workload }) => workload);
     },
   };
 }

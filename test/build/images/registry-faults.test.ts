@@ -1,8 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { WorkloadRef } from "../../../src/apis/index.ts";
+import type { ImageBuilder } from "../../../src/build/images/index.ts";
 import type { BuildRequest } from "../../../src/build/index.ts";
+import type { ImageManifest } from "../../../src/build/layer/index.ts";
 import { systemClock } from "../../../src/controller/clock.ts";
 import { type RegistryClient, registryClient } from "../../../src/registry/index.ts";
 import { buildLog, requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
+import { pushBaseImage } from "../../support/base-image.ts";
+import { readImage } from "../../support/image-files.ts";
 import { describeWithServers } from "../../support/kubernetes/index.ts";
 import { type ImageBuilderTest, openImageBuilder } from "../../support/open-image-builder.ts";
 import { type RegistryProxy, registryAnswer, registryProxy } from "../../support/registry-proxy.ts";
@@ -168,13 +174,67 @@ describeWithServers("the registry of a builder of images", () => {
     const request = await requestOf(test, { "handler.txt": "hi" });
     const { imageRef } = await untilBuilt(test, request);
     await test.registry.deleteManifest(`${test.prefix}sless-demo_hello`, imageRef.split("@")[1]!);
-    expect(await test.builder.has(imageRef)).toBe(false);
     expect(await test.builder.ensure(request)).toMatchObject({ imageRef });
     clock.forward(600_000);
     expect(await test.builder.ensure(request)).toMatchObject({ phase: "building" });
     await untilBuilt(test, request);
     expect(await test.builder.has(imageRef)).toBe(true);
   });
+
+  it.each<[string, (builder: ImageBuilder, imageRef: string) => unknown]>([
+    ["was collected by this process", (builder, imageRef) => builder.forget(imageRef.split("@")[1]!)],
+    ["was collected by another, as soon as that is seen", (builder, imageRef) => builder.has(imageRef)],
+  ])("whose image of a function %s gets it again at once", async (_, notice) => {
+    const { test } = await openProxied();
+    const request = await requestOf(test, { "handler.txt": "hi" });
+    const { imageRef } = await untilBuilt(test, request);
+    const other = await untilBuilt(test, await requestOf(test, { "handler.txt": "other" }, { name: "other" }));
+    await test.registry.deleteManifest(`${test.prefix}sless-demo_hello`, imageRef.split("@")[1]!);
+    const told: WorkloadRef[] = [];
+    test.builder.onChange((workload) => told.push(workload));
+    await notice(test.builder, imageRef);
+    expect(told).toEqual([request.workload]);
+    expect(await test.builder.ensure(request)).toMatchObject({ phase: "building" });
+    await untilBuilt(test, request);
+    expect(await test.builder.has(imageRef)).toBe(true);
+    expect(await test.builder.has(other.imageRef)).toBe(true);
+  });
+
+  it("whose image was forgotten and is there is asked for it once, and makes nothing", async () => {
+    const { proxy, test } = await openProxied();
+    const request = await requestOf(test, { "handler.txt": "hi" });
+    const built = await untilBuilt(test, request);
+    proxy.requests.length = 0;
+    test.builder.forget(built.imageRef.split("@")[1]!);
+    for (let asked = 0; asked < 2; asked += 1) expect(await test.builder.ensure(request)).toEqual(built);
+    expect(proxy.requests.map(({ method }) => method)).toEqual(["HEAD"]);
+  });
+
+  it("whose copy of a base image is gone gets it again within the build that misses it", async () => {
+    const far = await openRegistryServer();
+    onTestFinished(() => far.close());
+    const origin = registryClient({ host: far.host, plainHttp: true, clock: systemClock });
+    onTestFinished(() => origin.close());
+    await pushBaseImage(origin, "base", "1", { content: randomBytes(200_000).toString("base64") });
+    const test = await openImageBuilder(server.host, { runtime: { baseImage: `${far.host}/base:1` } });
+    await untilBuilt(test, await requestOf(test, { "handler.txt": "one" }));
+    await emptyRepository(`${test.prefix}sless-base`, test.registry);
+    const request = await requestOf(test, { "handler.txt": "two" }, { name: "second" });
+    const { imageRef } = await untilBuilt(test, request);
+    expect(await buildLog(test, request.workload, false)).toContain("pushed once more");
+    expect((await readImage(test.registry, imageRef)).files).toHaveProperty("etc/base");
+  });
+
+  /** What a registry's own collection leaves of a repository of which every image was removed. */
+  async function emptyRepository(repository: string, client: RegistryClient): Promise<void> {
+    for (const tag of await client.tags(repository)) {
+      const { bytes, digest } = (await client.manifest(repository, tag))!;
+      const { config, layers } = JSON.parse(Buffer.from(bytes).toString()) as ImageManifest;
+      await client.deleteManifest(repository, digest);
+      for (const blob of [config, ...layers])
+        await fetch(`http://${client.host}/v2/${repository}/blobs/${blob.digest}`, { method: "DELETE" });
+    }
+  }
 
   it("that does not answer when an image is looked for again changes nothing", async () => {
     const { proxy, test, clock } = await openProxied();
