@@ -441,7 +441,8 @@ export const ERRORS = {
     status: 422,
     consequence: "retry",
     happened: "The image {image}, on which functions of {runtime} run, is not there: {cause}.",
-    remedy: "Push it to its registry, or correct `baseImage` and `runImage` of the runtime.",
+    remedy:
+      "Push it to its registry, name a registry that has it (REGISTRY_MIRROR), or correct `baseImage` and `runImage` of the runtime.",
   },
   registry_unavailable: {
     status: 502,
@@ -453,7 +454,8 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "The registry {host} refuses: {cause}.",
-    remedy: "Check that REGISTRY_SECRET holds credentials that may pull and push there.",
+    remedy:
+      "Check that REGISTRY_SECRET (of sless dev: --registry-config) holds credentials that may pull and push there.",
   },
   source_unavailable: {
     status: 502,
@@ -564,7 +566,7 @@ export const ERRORS = {
     status: 503,
     consequence: "retry",
     happened: "{what} cannot be written or read: {cause}.",
-    remedy: "Check the disk's space and rights.",
+    remedy: "Check the disk's space and rights, or that the S3 server answers.",
   },
   cluster_unavailable: {
     status: 503,

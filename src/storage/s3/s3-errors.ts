@@ -28,7 +28,7 @@ function causeOf(error: unknown): string {
   if (!(error instanceof S3ServiceException)) return connectionCause(error);
   const { httpStatusCode = 0 } = error.$metadata;
   if (error.name === "NoSuchBucket") return "the bucket does not exist; make it, or correct S3_BUCKET";
-  if (httpStatusCode === 401 || httpStatusCode === 403)
+  if (httpStatusCode === 401 || httpStatusCode === 403 || error.name === "InvalidAccessKeyId")
     return `the S3 server refused the credentials (${error.name}); check S3_ACCESS_KEY, S3_SECRET_KEY and the bucket's policy`;
   // The answer to a HEAD has no body, and so no words.
   return error.message && error.message !== "UnknownError"

@@ -7,7 +7,6 @@ import {
   ListObjectsV2Command,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { SlessError } from "../../errors/index.ts";
 import { keyParts } from "../object-key.ts";
 import type { ObjectBody, ObjectEntry, ObjectReading, ObjectStore, ReadOptions } from "../object-store.ts";
 import { putObject } from "./put-object.ts";
@@ -69,10 +68,9 @@ export async function openS3Store(options: S3Options): Promise<S3Store> {
   }
 
   try {
-    await client.send(new HeadBucketCommand({ Bucket }));
+    await checkBucket(client, Bucket);
   } catch (error) {
     client.destroy();
-    if (isS3Status(error, 404)) throw s3Failure(`Bucket ${Bucket}`, missingBucket(Bucket));
     throw s3Failure(`Bucket ${Bucket}`, error);
   }
   return {
@@ -97,9 +95,14 @@ export async function openS3Store(options: S3Options): Promise<S3Store> {
   };
 }
 
-function missingBucket(bucket: string): SlessError {
-  const cause = "the bucket does not exist; make it, or correct S3_BUCKET";
-  return new SlessError("storage_unavailable", { what: `Bucket ${bucket}`, cause });
+async function checkBucket(client: ReturnType<typeof s3Client>, Bucket: string): Promise<void> {
+  try {
+    await client.send(new HeadBucketCommand({ Bucket }));
+  } catch (error) {
+    if (!isS3Status(error, 404)) throw error;
+    // The answer to a HEAD has no words, and some servers give it to whoever has a wrong key, too.
+    await client.send(new ListObjectsV2Command({ Bucket, MaxKeys: 1 }));
+  }
 }
 
 async function absentIsUndefined<T>(what: string, sent: Promise<T>): Promise<T | undefined> {
