@@ -1,3 +1,4 @@
+export * from "./v1alpha1/child-labels.ts";
 export * from "./v1alpha1/conditions.ts";
 export * from "./v1alpha1/crd.ts";
 export * from "./v1alpha1/cron-schedule.ts";

@@ -1,4 +1,4 @@
-import { TENANT_LABEL } from "../apis/index.ts";
+import { CHILD_LABELS, MANAGED_BY, TENANT_LABEL } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { ApiObject, KubernetesClient } from "../kubernetes/index.ts";
 import { type ApiServerAddress, readApiServerAddresses } from "./api-server-addresses.ts";
@@ -10,8 +10,6 @@ import { applyObject, createObject, type NamespaceObject, readNamespace } from "
 import {
   deployNamespace,
   editorBinding,
-  MANAGED_BY,
-  MANAGED_LABEL,
   objectsQuota,
   policiesOf,
   SUBJECT_ANNOTATION,
@@ -70,7 +68,7 @@ export function createTenancy({ client, settings, apiServer }: TenancyOptions): 
     return made;
   };
   const bound = async ({ metadata: { name, labels } }: ApiObject) => {
-    const quota = labels?.[MANAGED_LABEL] === MANAGED_BY ? objectsQuota(name, settings) : undefined;
+    const quota = labels?.[CHILD_LABELS.managedBy] === MANAGED_BY ? objectsQuota(name, settings) : undefined;
     if (quota) await applyObject(client, quota);
   };
   const bind = async (namespace: ApiObject) => {
@@ -112,7 +110,7 @@ async function ensureOwn(client: KubernetesClient, namespace: string): Promise<A
 
 /** Whoever may label namespaces may say that one is sless's to use. */
 function isOurs({ metadata }: ApiObject, tenant: string): boolean {
-  return metadata.labels?.[MANAGED_LABEL] === MANAGED_BY && metadata.labels[TENANT_LABEL] === tenant;
+  return metadata.labels?.[CHILD_LABELS.managedBy] === MANAGED_BY && metadata.labels[TENANT_LABEL] === tenant;
 }
 
 function isTerminating({ metadata, status }: NamespaceObject): boolean {
@@ -126,7 +124,7 @@ function beingDeleted(name: string): SlessError {
 /** For whom sless made the namespace; undefined for every namespace that it did not make for somebody. */
 function subjectOf({ metadata }: ApiObject): TenantSubject | undefined {
   const text = metadata.annotations?.[SUBJECT_ANNOTATION];
-  if (text === undefined || metadata.labels?.[MANAGED_LABEL] !== MANAGED_BY) return undefined;
+  if (text === undefined || metadata.labels?.[CHILD_LABELS.managedBy] !== MANAGED_BY) return undefined;
   try {
     const { kind, name, namespace: of } = JSON.parse(text) as Partial<Record<string, unknown>>;
     if (typeof name !== "string") return undefined;

@@ -1,4 +1,4 @@
-import { deployNamespaceOf } from "../apis/index.ts";
+import { deployNamespaceOf, MANAGED_SELECTOR } from "../apis/index.ts";
 import type { ControllerLog, TimerClock } from "../controller/index.ts";
 import {
   API_RESOURCES,
@@ -7,7 +7,7 @@ import {
   type ObjectWatch,
   watchResource,
 } from "../kubernetes/index.ts";
-import { MANAGED_BY, MANAGED_LABEL, OBJECT_NAME, type Wanted } from "./wanted-objects.ts";
+import { OBJECT_NAME, type Wanted } from "./wanted-objects.ts";
 
 const POLICY_KINDS = ["NetworkPolicy", "ResourceQuota", "LimitRange"] as const;
 const KINDS = ["Namespace", ...POLICY_KINDS] as const;
@@ -36,9 +36,11 @@ export function watchTenants(
   client: KubernetesClient,
   options: { clock: TimerClock; log: ControllerLog },
 ): TenantWatches {
-  const labelSelector = `${MANAGED_LABEL}=${MANAGED_BY}`;
   const watches = new Map<string, ObjectWatch<ApiObject>>(
-    KINDS.map((kind) => [kind, watchResource<ApiObject>(client, API_RESOURCES[kind], { labelSelector, ...options })]),
+    KINDS.map((kind) => [
+      kind,
+      watchResource<ApiObject>(client, API_RESOURCES[kind], { labelSelector: MANAGED_SELECTOR, ...options }),
+    ]),
   );
   const of = (kind: WatchedKind) => watches.get(kind)!;
   return {

@@ -1,4 +1,4 @@
-import { deployNamespaceOf, TENANT_LABEL } from "../apis/index.ts";
+import { CHILD_LABELS, deployNamespaceOf, MANAGED_BY, TENANT_LABEL } from "../apis/index.ts";
 import { API_RESOURCES, type ApiObject, type ApiResource, apiVersionOf } from "../kubernetes/index.ts";
 import type { ApiServerAddress } from "./api-server-addresses.ts";
 import { egressRules } from "./egress-rules.ts";
@@ -10,8 +10,6 @@ export interface Wanted {
   readonly object: ApiObject & { readonly [field: string]: unknown };
 }
 
-export const MANAGED_LABEL = "app.kubernetes.io/managed-by";
-export const MANAGED_BY = "sless";
 /** Of a user's namespace that sless made: for whom, as a subject of a RoleBinding in JSON. */
 export const SUBJECT_ANNOTATION = "sless.kube5s.ru/subject";
 /** Name of the objects that stand in a namespace once. */
@@ -34,7 +32,7 @@ export function deployNamespace(namespace: string): Wanted {
 /** Pure. A user's namespace that sless makes. */
 export function userNamespace(namespace: string, subject: TenantSubject | undefined): Wanted {
   const annotations = subject && { [SUBJECT_ANNOTATION]: JSON.stringify(subject) };
-  const labels = { [MANAGED_LABEL]: MANAGED_BY };
+  const labels = { [CHILD_LABELS.managedBy]: MANAGED_BY };
   return wanted("Namespace", { name: namespace, labels, ...(annotations && { annotations }) });
 }
 
@@ -70,7 +68,7 @@ export function objectsQuota(namespace: string, { objects }: TenancySettings): W
 /** Pure. What the user may in the namespace that was made for it. */
 export function editorBinding(namespace: string, subject: TenantSubject, settings: TenancySettings): Wanted {
   const apiGroup = "rbac.authorization.k8s.io";
-  const labels = { [MANAGED_LABEL]: MANAGED_BY };
+  const labels = { [CHILD_LABELS.managedBy]: MANAGED_BY };
   return wanted(
     "RoleBinding",
     { name: OBJECT_NAME, namespace, labels },
@@ -87,7 +85,7 @@ function wanted(kind: keyof typeof API_RESOURCES, metadata: ApiObject["metadata"
 }
 
 function tenantLabels(namespace: string): Record<string, string> {
-  return { [MANAGED_LABEL]: MANAGED_BY, [TENANT_LABEL]: namespace };
+  return { [CHILD_LABELS.managedBy]: MANAGED_BY, [TENANT_LABEL]: namespace };
 }
 
 /** Only the gateway comes in; out go questions to the cluster's DNS, and what the internet is. */

@@ -10,6 +10,11 @@ export function deployNamespaceOf(namespace: string): string {
   return `${PREFIX}${namespace}`;
 }
 
+/** The user's namespace whose workloads run in a deploy namespace; undefined for any other namespace. */
+export function userNamespaceOf(namespace: string): string | undefined {
+  return isDeployNamespace(namespace) ? namespace.slice(PREFIX.length) : undefined;
+}
+
 /** A namespace that is some other's deploy namespace by its name. */
 export function isDeployNamespace(namespace: string): boolean {
   return namespace.startsWith(PREFIX);

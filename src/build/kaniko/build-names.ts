@@ -1,18 +1,16 @@
-import { GROUP, WORKLOAD_KINDS, type WorkloadKind, type WorkloadRef } from "../../apis/index.ts";
+import {
+  CHILD_LABELS,
+  childLabels,
+  GROUP,
+  MANAGED_SELECTOR,
+  WORKLOAD_KINDS,
+  type WorkloadKind,
+  type WorkloadRef,
+} from "../../apis/index.ts";
 
-export const BUILD_LABELS = {
-  managedBy: "app.kubernetes.io/managed-by",
-  name: "app.kubernetes.io/name",
-  component: "app.kubernetes.io/component",
-  namespace: `${GROUP}/namespace`,
-  kind: `${GROUP}/kind`,
-  workload: `${GROUP}/name`,
-} as const;
-
-export const MANAGED_BY = "sless";
 const COMPONENT = "build";
 /** Selects the Jobs and pods of builds. */
-export const BUILDS = `${BUILD_LABELS.managedBy}=${MANAGED_BY},${BUILD_LABELS.component}=${COMPONENT}`;
+export const BUILDS = `${MANAGED_SELECTOR},${CHILD_LABELS.component}=${COMPONENT}`;
 
 export const BUILD_ANNOTATIONS = {
   /** All 64 digits. */
@@ -40,21 +38,14 @@ export function contextKeyOf({ namespace, name }: WorkloadRef, key: string): str
   return `contexts/${namespace}/${name}/${key}.tar.gz`;
 }
 
-export function buildLabels({ kind, namespace, name }: WorkloadRef): Record<string, string> {
-  return {
-    [BUILD_LABELS.managedBy]: MANAGED_BY,
-    [BUILD_LABELS.name]: name,
-    [BUILD_LABELS.component]: COMPONENT,
-    [BUILD_LABELS.namespace]: namespace,
-    [BUILD_LABELS.kind]: kind,
-    [BUILD_LABELS.workload]: name,
-  };
+export function buildLabels(workload: WorkloadRef): Record<string, string> {
+  return childLabels(workload, COMPONENT);
 }
 
 /** For whom a build runs; undefined for what is none of ours. */
 export function builtFor(labels: Readonly<Record<string, string>> = {}): WorkloadRef | undefined {
-  const kind = labels[BUILD_LABELS.kind] as WorkloadKind;
-  const namespace = labels[BUILD_LABELS.namespace];
-  const name = labels[BUILD_LABELS.workload];
+  const kind = labels[CHILD_LABELS.kind] as WorkloadKind;
+  const namespace = labels[CHILD_LABELS.namespace];
+  const name = labels[CHILD_LABELS.workload];
   return namespace && name && WORKLOAD_KINDS.includes(kind) ? { kind, namespace, name } : undefined;
 }

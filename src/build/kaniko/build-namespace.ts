@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { CHILD_LABELS, MANAGED_BY } from "../../apis/index.ts";
 import {
   API_RESOURCES,
   type ApiObject,
@@ -16,7 +17,6 @@ import {
   readApiServerAddresses,
   type Wanted,
 } from "../../tenancy/index.ts";
-import { BUILD_LABELS, MANAGED_BY } from "./build-names.ts";
 import { DOCKER_CONFIG_KEY, type DockerSecret, dockerConfigIn, type NamedSecret, onlyHost } from "./docker-secrets.ts";
 import type { KanikoSettings } from "./kaniko-settings.ts";
 
@@ -28,7 +28,7 @@ export interface BuildSecrets {
 
 const NAME = "sless-builds";
 const ENFORCE = "pod-security.kubernetes.io/enforce";
-const LABELS = { [BUILD_LABELS.managedBy]: MANAGED_BY };
+const LABELS = { [CHILD_LABELS.managedBy]: MANAGED_BY };
 
 /** The namespace in which builds run, as sless makes it. Pure. */
 export function buildNamespaceOf({ namespace }: Pick<KanikoSettings, "namespace">): Wanted {
@@ -109,7 +109,7 @@ export async function ensureBuildNamespace(options: NamespaceOptions): Promise<B
   const { client, settings, log } = options;
   const namespace = buildNamespaceOf(settings);
   const live = await read(client, namespace.resource, namespace.object.metadata);
-  const isOurs = !live || live.metadata.labels?.[BUILD_LABELS.managedBy] === MANAGED_BY;
+  const isOurs = !live || live.metadata.labels?.[CHILD_LABELS.managedBy] === MANAGED_BY;
   if (isOurs && !isAsWanted(namespace, live)) await applyObject(client, namespace);
   else if (!isOurs && live.metadata.labels?.[ENFORCE] === undefined)
     log.warn({ namespace: settings.namespace, label: ENFORCE }, "the build namespace enforces no Pod Security level");

@@ -1,3 +1,4 @@
+import { MANAGED_SELECTOR } from "../../apis/index.ts";
 import { API_RESOURCES, type ApiObject, type KubernetesClient, listObjects } from "../../kubernetes/index.ts";
 
 interface Container {
@@ -14,7 +15,7 @@ interface LiveOwner extends ApiObject {
   readonly spec?: { readonly template?: { readonly spec?: PodSpec } };
 }
 
-const OURS = { labelSelector: "app.kubernetes.io/managed-by=sless" };
+const OURS = { labelSelector: MANAGED_SELECTOR };
 
 /** Images of all that sless runs on a cluster, and of all that may start again: pods, Deployments and Jobs. */
 export async function runningImages(client: KubernetesClient): Promise<string[]> {

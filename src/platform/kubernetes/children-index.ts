@@ -1,6 +1,6 @@
-import { deployNamespaceOf, type WorkloadRef } from "../../apis/index.ts";
+import { CHILD_LABELS, deployNamespaceOf, MANAGED_BY, type WorkloadRef } from "../../apis/index.ts";
 import type { ApiObject, ObjectWatch } from "../../kubernetes/index.ts";
-import { CHILD_LABELS, componentOf, MANAGED_BY } from "./names.ts";
+import { componentOf } from "./names.ts";
 
 /** Children of a kind by the workload whose name and component they carry. */
 export interface ChildrenIndex<T extends ApiObject> {

@@ -1,4 +1,4 @@
-import { deployNamespaceOf, refText, type WorkloadRef } from "../../apis/index.ts";
+import { deployNamespaceOf, MANAGED_SELECTOR, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import {
   API_RESOURCES,
@@ -23,7 +23,7 @@ import {
   reduceReplicaSet,
   reduceSecret,
 } from "./live-objects.ts";
-import { CHILDREN, workloadOf } from "./names.ts";
+import { workloadOf } from "./names.ts";
 
 export interface ViewOptions {
   readonly client: KubernetesClient;
@@ -59,7 +59,7 @@ export function openClusterView(options: ViewOptions): ClusterView {
   const open = <T extends ApiObject>(resource: ApiResource, reduce: (object: T) => T) =>
     watchResource<T>(options.client, resource, {
       ...base(options),
-      labelSelector: CHILDREN,
+      labelSelector: MANAGED_SELECTOR,
       managedFields: true,
       reduce,
     });
@@ -153,7 +153,7 @@ export function openEndpoints(options: ViewOptions): {
 } {
   const watch = watchResource<LiveEndpoints>(options.client, API_RESOURCES.EndpointSlice, {
     ...base(options),
-    labelSelector: CHILDREN,
+    labelSelector: MANAGED_SELECTOR,
     reduce: reduceEndpoints,
   });
   return { watch, index: indexChildren(watch) };

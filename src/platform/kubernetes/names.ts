@@ -1,21 +1,16 @@
-import { GROUP, hashFields, WORKLOAD_KINDS, type WorkloadKind, type WorkloadRef } from "../../apis/index.ts";
+import {
+  CHILD_LABELS,
+  childLabels,
+  GROUP,
+  hashFields,
+  MANAGED_BY,
+  userNamespaceOf,
+  WORKLOAD_KINDS,
+  type WorkloadKind,
+  type WorkloadRef,
+} from "../../apis/index.ts";
 
-const PREFIX = "sless-fn-";
 const JOB_NAME_MAX = 63;
-
-/** Labels of every child. */
-export const CHILD_LABELS = {
-  managedBy: "app.kubernetes.io/managed-by",
-  name: "app.kubernetes.io/name",
-  component: "app.kubernetes.io/component",
-  namespace: `${GROUP}/namespace`,
-  kind: `${GROUP}/kind`,
-  workload: `${GROUP}/name`,
-} as const;
-
-export const MANAGED_BY = "sless";
-/** Selects all children in all namespaces. */
-export const CHILDREN = `${CHILD_LABELS.managedBy}=${MANAGED_BY}`;
 
 export const CHILD_ANNOTATIONS = {
   /** Hash of the manifest that was applied last. */
@@ -31,14 +26,7 @@ export const REGISTRY_SECRET = "sless-registry";
 export type Component = "replica" | "run";
 
 export function labelsOf(workload: WorkloadRef): Record<string, string> {
-  return {
-    [CHILD_LABELS.managedBy]: MANAGED_BY,
-    [CHILD_LABELS.name]: workload.name,
-    [CHILD_LABELS.component]: componentOf(workload),
-    [CHILD_LABELS.namespace]: workload.namespace,
-    [CHILD_LABELS.kind]: workload.kind,
-    [CHILD_LABELS.workload]: workload.name,
-  };
+  return childLabels(workload, componentOf(workload));
 }
 
 /**
@@ -61,12 +49,13 @@ export function componentOf({ kind }: WorkloadRef): Component {
 export function workloadOf(child: {
   readonly metadata: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> };
 }): WorkloadRef | undefined {
-  const { namespace = "", labels = {} } = child.metadata;
+  const { namespace: where = "", labels = {} } = child.metadata;
+  const namespace = userNamespaceOf(where);
   const kind = labels[CHILD_LABELS.kind];
   const name = labels[CHILD_LABELS.workload];
-  if (!namespace.startsWith(PREFIX) || labels[CHILD_LABELS.managedBy] !== MANAGED_BY) return undefined;
+  if (namespace === undefined || labels[CHILD_LABELS.managedBy] !== MANAGED_BY) return undefined;
   if (!name || !WORKLOAD_KINDS.includes(kind as WorkloadKind)) return undefined;
-  return { kind: kind as WorkloadKind, namespace: namespace.slice(PREFIX.length), name };
+  return { kind: kind as WorkloadKind, namespace, name };
 }
 
 /** `report-3`; a name that would be too long for the labels of its pods ends in a hash instead. */

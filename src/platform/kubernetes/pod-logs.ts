@@ -1,11 +1,11 @@
-import { deployNamespaceOf, type WorkloadRef } from "../../apis/index.ts";
+import { CHILD_LABELS, deployNamespaceOf, type WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import { createSlots } from "../../controller/slots.ts";
 import { API_RESOURCES, type ApiObject, type KubernetesClient, listObjects } from "../../kubernetes/index.ts";
 import type { Platform } from "../platform.ts";
 import { followPods } from "./follow-pods.ts";
 import { type LogLine, logLines, toText } from "./log-lines.ts";
-import { CHILD_LABELS, labelsOf } from "./names.ts";
+import { labelsOf } from "./names.ts";
 import { RESULT_LINES_MAX } from "./result-lines.ts";
 
 export interface LogOptions {

@@ -1,6 +1,6 @@
-import { deployNamespaceOf, hashFields, type WorkloadRef } from "../../apis/index.ts";
+import { CHILD_LABELS, deployNamespaceOf, hashFields, MANAGED_BY, type WorkloadRef } from "../../apis/index.ts";
 import { type Manifest, sealed } from "./manifest.ts";
-import { CHILD_LABELS, labelsOf, MANAGED_BY, REGISTRY_SECRET } from "./names.ts";
+import { labelsOf, REGISTRY_SECRET } from "./names.ts";
 
 export interface SecretManifest extends Manifest {
   type: string;

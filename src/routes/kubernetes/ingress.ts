@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { GROUP, type ObjectKey } from "../../apis/index.ts";
+import { CHILD_LABELS, MANAGED_BY, MANAGED_SELECTOR, type ObjectKey } from "../../apis/index.ts";
 import type { ApiObject } from "../../kubernetes/index.ts";
 
 export interface IngressSettings {
@@ -25,17 +25,10 @@ export interface Ingress extends ApiObject {
   };
 }
 
-const LABELS = {
-  managedBy: "app.kubernetes.io/managed-by",
-  component: "app.kubernetes.io/component",
-  namespace: `${GROUP}/namespace`,
-  name: `${GROUP}/name`,
-} as const;
-const MANAGED_BY = "sless";
 const COMPONENT = "route";
 
 /** Selects the Ingresses of routes. */
-export const ROUTE_SELECTOR = `${LABELS.managedBy}=${MANAGED_BY},${LABELS.component}=${COMPONENT}`;
+export const ROUTE_SELECTOR = `${MANAGED_SELECTOR},${CHILD_LABELS.component}=${COMPONENT}`;
 
 /** Unique over all namespaces and at most 63 characters: names of functions have up to 52. */
 export function ingressName({ namespace, name }: ObjectKey): string {
@@ -55,10 +48,10 @@ export function ingressOf(target: ObjectKey, settings: IngressSettings): Ingress
       name: ingressName(target),
       namespace,
       labels: {
-        [LABELS.managedBy]: MANAGED_BY,
-        [LABELS.component]: COMPONENT,
-        [LABELS.namespace]: target.namespace,
-        [LABELS.name]: target.name,
+        [CHILD_LABELS.managedBy]: MANAGED_BY,
+        [CHILD_LABELS.component]: COMPONENT,
+        [CHILD_LABELS.namespace]: target.namespace,
+        [CHILD_LABELS.workload]: target.name,
       },
     },
     spec: {
@@ -71,7 +64,7 @@ export function ingressOf(target: ObjectKey, settings: IngressSettings): Ingress
 
 /** The target of an Ingress of ours; undefined for a copy under another name. Pure. */
 export function targetOf({ metadata }: ApiObject): ObjectKey | undefined {
-  const { [LABELS.namespace]: namespace, [LABELS.name]: name } = metadata.labels ?? {};
+  const { [CHILD_LABELS.namespace]: namespace, [CHILD_LABELS.workload]: name } = metadata.labels ?? {};
   if (namespace === undefined || name === undefined) return undefined;
   return metadata.name === ingressName({ namespace, name }) ? { namespace, name } : undefined;
 }
