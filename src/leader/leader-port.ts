@@ -89,7 +89,8 @@ async function sendReport(
 ): Promise<void> {
   res.writeHead(200, { "content-type": "application/json" }).flushHeaders();
   const beat = () => {
-    res.write("\n");
+    // The run goes on, whoever waits for its report.
+    if (!res.destroyed) res.write("\n");
     cancel = clock.setTimer(BEAT_MS, beat);
   };
   let cancel = clock.setTimer(BEAT_MS, beat);

@@ -98,6 +98,27 @@ it("shows now and then that it still collects", async () => {
   expect(clock.timers()).toEqual([]);
 });
 
+it("goes on collecting when nobody waits for the report any more", async () => {
+  const clock = manualClock();
+  const finish = Promise.withResolvers<void>();
+  let hasEnded = false;
+  const leader = fakeLeader({
+    async collectGarbage() {
+      await finish.promise;
+      hasEnded = true;
+      return REPORT;
+    },
+  });
+  const { url } = await leaderPort(leader, clock);
+  const leaving = new AbortController();
+  await fetch(`${url}/garbage`, { method: "POST", headers, signal: leaving.signal });
+  leaving.abort();
+  for (let beats = 0; beats < 3; beats += 1) clock.advance(5_000);
+  finish.resolve();
+  await eventually("it has ended", () => hasEnded && clock.timers().length === 0, Boolean);
+  expect((await fetch(`${url}/places/code/${HELLO}`, { headers })).status).toBe(200);
+});
+
 it("a stop ends logs that are followed", async () => {
   let ended = false;
   const leader = fakeLeader({

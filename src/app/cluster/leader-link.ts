@@ -95,14 +95,15 @@ export function openLeaderLink(
       } catch (error) {
         if (hasBegun || options.signal.aborted) throw error;
         log.warn({ ...workload, err: messageOf(error) }, "the controller did not tell of a build");
-        yield NO_LEADER;
         const kept = await keptLogs(objects).last(workload);
         if (kept) yield kept;
+        yield NO_LEADER;
       }
     },
   };
 }
 
+/** It comes last, where it is seen also by who asks for the last lines alone. */
 const NO_LEADER = Buffer.from(
-  "sless: the controller does not answer, so this is the last build that ended, if any; one that runs is not told.\n",
+  "sless: the controller does not answer: this is of the last build that ended, if any, and a newer one is not told.\n",
 );
