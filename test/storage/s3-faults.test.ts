@@ -130,7 +130,7 @@ describeWithServers("S3 behind a network that fails", () => {
     ["never answers", "stall"],
     ["stops in the midst of its answer", { stallAnswerAfter: 5000 }],
   ])("a server that %s is left after the time without a byte", async (_, fault) => {
-    const { store, proxy, direct } = await behindProxy({ timeoutMs: { idle: 200 }, maxAttempts: 2 });
+    const { store, proxy, direct } = await behindProxy({ timeoutMs: { idle: 500 }, maxAttempts: 1 });
     await direct.put(KEY, randomBytes(MIB));
     proxy.fault = () => fault;
     await expect(readAll(store)).rejects.toMatchObject({
@@ -140,8 +140,12 @@ describeWithServers("S3 behind a network that fails", () => {
     if (fault === "stall") await expect(store.has(KEY)).rejects.toThrow(/did not answer in time/);
     if (fault === "stall") await expect(store.put("b", Buffer.from("x"))).rejects.toThrow(/did not answer in time/);
     proxy.fault = () => undefined;
-    expect(await readAll(store)).toHaveLength(MIB);
-    expect(await store.put("b", Buffer.from("x"))).toBe("stored");
+    const isWell = () =>
+      readAll(store).then(
+        (bytes) => bytes.byteLength === MIB,
+        () => false,
+      );
+    await eventually("it is well again", isWell, Boolean);
   });
 
   it("aborting ends a read of a server that is silent at once", async () => {
@@ -308,14 +312,14 @@ describeWithServers("S3 behind a network that fails", () => {
 
   it("a slow link is no silent one: bytes that move are waited for", async () => {
     const bucket = await server.makeBucket();
-    const link = await slowLink(Number(new URL(server.endpoint).port));
-    const idle = { timeoutMs: { idle: 1000 }, maxAttempts: 1 };
+    const link = await slowLink(Number(new URL(server.endpoint).port), { bytesPerSecond: 500_000 });
+    const idle = { timeoutMs: { idle: 2000 }, maxAttempts: 1 };
     const store = await openS3Store(optionsFor(bucket, { endpoint: `http://${link.host}`, ...idle }));
     const body = randomBytes(1.5 * MIB);
     await (await openS3Store(optionsFor(bucket))).put(KEY, body);
     const started = performance.now();
     expect(Buffer.compare(await readAll(store), body)).toBe(0);
-    expect(performance.now() - started).toBeGreaterThan(1500);
+    expect(performance.now() - started).toBeGreaterThan(2500);
   });
 
   it("a link that is cut in the middle of both ways is gone on with", async () => {

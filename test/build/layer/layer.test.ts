@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type LayerEntry, makeLayer } from "../../../src/build/layer/index.ts";
+import { type LayerEntry, makeLayer, makeLayerFile } from "../../../src/build/layer/index.ts";
+import { digestOf } from "../../../src/registry/index.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const run = promisify(execFile);
@@ -38,6 +40,56 @@ it("the digests are those of the tar and of its gzipped bytes", async () => {
   const sha256 = (of: Uint8Array) => `sha256:${createHash("sha256").update(of).digest("hex")}`;
   expect(digest).toBe(sha256(bytes));
   expect(diffId).toBe(sha256(gunzipSync(bytes)));
+});
+
+it("a layer in a file is the one in memory, and can be sent from any byte on", async () => {
+  const large = randomBytes(700_000);
+  async function* stream() {
+    for (let at = 0; at < large.length; at += 50_000) yield large.subarray(at, at + 50_000);
+  }
+  async function* none() {}
+  const streamed: LayerEntry[] = [
+    { path: "a/large", size: large.length, stream, executable: true },
+    { path: "a/empty", size: 0, stream: none },
+    { path: "a/link", target: "large" },
+    { path: "b", content: text("x") },
+  ];
+  const inMemory: LayerEntry[] = [
+    { path: "a/large", content: large, executable: true },
+    { path: "a/empty", content: text("") },
+    ...streamed.slice(2),
+  ];
+  const path = join(await temporaryFolder(), "layer");
+  const file = await makeLayerFile(streamed, path);
+  const layers = [await makeLayer(streamed), await makeLayer(inMemory)];
+  expect(layers.map(({ diffId }) => diffId)).toEqual([file.diffId, file.diffId]);
+  const packed = await buffer(file.read(0));
+  expect([packed.length, digestOf(packed)]).toEqual([file.size, file.digest]);
+  expect(Buffer.compare(gunzipSync(packed), gunzipSync(layers[0]!.bytes))).toBe(0);
+  expect(Buffer.compare(await buffer(file.read(1000)), packed.subarray(1000))).toBe(0);
+  expect(await buffer(file.read(file.size))).toHaveLength(0);
+});
+
+it("a file that cannot be read, or is not as long as it was said, makes no layer", async () => {
+  async function* failing() {
+    yield text("half");
+    throw new Error("gone");
+  }
+  async function* short() {
+    yield text("half");
+  }
+  const folder = await temporaryFolder();
+  for (const [name, stream, message] of [
+    ["failing", failing, /gone/],
+    ["short", short, /Size mismatch/],
+  ] as const) {
+    const entries: LayerEntry[] = [
+      { path: "a", size: 1_000_000, stream },
+      { path: "b", content: text("x") },
+    ];
+    await expect(makeLayer(entries)).rejects.toThrow(message);
+    await expect(makeLayerFile(entries, join(folder, name))).rejects.toThrow(message);
+  }
 });
 
 it("the same files give the same layer in whatever order they come", async () => {
