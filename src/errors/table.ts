@@ -461,7 +461,7 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "The source archive {key} cannot be read: {cause}.",
-    remedy: "Run `sless reconcile` for its repository, which stores it anew.",
+    remedy: "Run `sless reconcile` for its repository, which stores it anew, or upload it once more.",
   },
   start_failed: {
     status: 422,

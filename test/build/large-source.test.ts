@@ -12,20 +12,20 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MIB = 1024 * 1024;
 const SCRIPT = fileURLToPath(new URL("read-large-source.ts", import.meta.url));
-/** In memory it would take the archive and what is in it, 336 MB; buffers wait for a while until they are collected. */
+/** In memory it would take the archive and what is in it, 200 MB; buffers wait for a while until they are collected. */
 const GROWN_MAX_MB = 120;
 
 /** The archive, which compresses nothing, is as large as what is in it; a layer of it is soon made. */
 function largeSource(): { zip: Uint8Array; digest: string; files: number } {
   const block = Buffer.alloc(4 * MIB, "sless ");
-  const huge = Buffer.concat(Array.from({ length: 20 }, () => block));
-  const contents = [huge, ...Array.from({ length: 20 }, () => block)];
+  const huge = Buffer.concat(Array.from({ length: 12 }, () => block));
+  const contents = [huge, ...Array.from({ length: 12 }, () => block)];
   const entries = contents.map((content, index) => ({ name: `f${index}`, content, method: 0 as const }));
   const digest = sourceDigest(entries.map(({ name, content }) => storedFile({ path: name, mode: "100644", content })));
   return { zip: forgedZip(entries), digest, files: entries.length };
 }
 
-describeWithServers("a source of 160 MiB", () => {
+describeWithServers("a source of 96 MiB", () => {
   let server: S3Server;
   beforeAll(async () => {
     server = await openS3Server();
