@@ -1,17 +1,17 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { chmod, mkdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { BuildState } from "../../../src/build/index.ts";
+import { findProgram } from "../../../src/processes/index.ts";
 import { findInterpreter, loadRuntimes, type Runtime } from "../../../src/runtimes/index.ts";
 import { requestOf } from "../../contract/builder.ts";
 import { eventually } from "../../support/eventually.ts";
-import { readImage } from "../../support/image-files.ts";
 import { describeWithServers } from "../../support/kubernetes/index.ts";
+import { type Bundle, unpackImage } from "../../support/oci-tools.ts";
 import { type ImageBuilderTest, openImageBuilder } from "../../support/open-image-builder.ts";
 import { openRegistryServer, type RegistryServer } from "../../support/registry-server.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const run = promisify(execFile);
 /** Of a program whose compiler has compiled nothing before. */
@@ -19,11 +19,12 @@ const BUILD_MAX_MS = 240_000;
 const ROOT = resolve(import.meta.dirname, "../../..");
 const SEARCH = { path: process.env.PATH ?? "", excluded: [join(ROOT, "node_modules")] };
 
-/** The Dockerfiles of sless's own runtimes, followed by the tools of this machine. */
+/** The Dockerfiles of sless's own runtimes, followed by the tools of this machine; what is run is what umoci unpacked. */
 describeWithServers("images of the runtimes", () => {
   let server: RegistryServer;
   let runtimes: ReadonlyMap<string, Runtime>;
   beforeAll(async () => {
+    await buildServers(["skopeo", "umoci"]);
     server = await openRegistryServer();
     runtimes = await loadRuntimes(join(ROOT, "runtimes"));
   }, 600_000);
@@ -45,20 +46,6 @@ describeWithServers("images of the runtimes", () => {
     return { test, runtime: { ...wanted, interpreter, baseImage: base, ...(wanted.runImage && { runImage: base }) } };
   }
 
-  /** What is in an image, in a folder of this machine. */
-  async function unpack({ test }: Machine, imageRef: string): Promise<string> {
-    const folder = await temporaryFolder();
-    const { files } = await readImage(test.registry, imageRef);
-    for (const [path, { type, text, bytes, mode }] of Object.entries(files)) {
-      const at = join(folder, path);
-      await mkdir(type === "directory" ? at : dirname(at), { recursive: true });
-      if (type === "symlink") await symlink(text, at);
-      else if (type === "file") await writeFile(at, bytes);
-      if (type === "file") await chmod(at, Number.parseInt(mode, 8));
-    }
-    return folder;
-  }
-
   /** One run of the image's own entry point as a job, and its result. */
   async function runJob(machine: Machine, files: Readonly<Record<string, string>>): Promise<unknown> {
     const { test, runtime } = machine;
@@ -66,25 +53,7 @@ describeWithServers("images of the runtimes", () => {
     const isOver = ({ phase }: BuildState) => phase !== "building";
     const state = await eventually("it is built", () => test.builder.ensure(request), isOver, BUILD_MAX_MS);
     if (state.phase !== "built") throw new Error(JSON.stringify(state));
-    const { imageRef } = state;
-    const folder = await unpack(machine, imageRef);
-    const { config } = await readImage(test.registry, imageRef);
-    const here = (text: string) => text.replaceAll(/(^|=)\/sless\b/g, `$1${folder}/sless`);
-    const [program = "", ...args] = (config.config?.Entrypoint ?? []).map(here);
-    const env = Object.fromEntries((config.config?.Env ?? []).map((line) => here(line).split(/=(.*)/s)));
-    const result = join(folder, "result");
-    await run(program, args, {
-      cwd: here(config.config?.WorkingDir ?? ""),
-      env: {
-        ...env,
-        SLESS_JOB: "1",
-        SLESS_RESULT_FILE: result,
-        SLESS_ENTRYPOINT: "handler.handle",
-        SLESS_FUNCTION: "hello",
-        SLESS_NAMESPACE: "demo",
-      },
-    });
-    return JSON.parse(await readFile(result, "utf8"));
+    return runOnce(await unpackImage(state.imageRef), { isProgram: runtime.build !== undefined });
   }
 
   it("python runs with a package of the source's own that pip installed", async (context) => {
@@ -122,6 +91,31 @@ describeWithServers("images of the runtimes", () => {
   }, 300_000);
 });
 
+/**
+ * Runs what an image starts, as a job. A program needs nothing of its base, and runs in a root that has only the image; an
+ * interpreter is this machine's, and paths of the image stand for those of the folder.
+ */
+async function runOnce({ rootfs, process: wanted }: Bundle, { isProgram }: { isProgram: boolean }): Promise<unknown> {
+  const chroot = findProgram("chroot", "/usr/sbin:/usr/bin:/sbin:/bin");
+  const isInside = isProgram && chroot !== undefined && process.getuid?.() === 0;
+  const here = (text: string) => (isInside ? text : text.replaceAll(/(^|=)\/sless\b/g, `$1${rootfs}/sless`));
+  const { uid, gid } = wanted.user;
+  const inside = isInside ? [chroot, `--userspec=${uid}:${gid}`, rootfs] : [];
+  const [program = "", ...args] = [...inside, ...wanted.args.map(here)];
+  await mkdir(join(rootfs, "result"));
+  await chmod(join(rootfs, "result"), 0o777);
+  const env = {
+    ...Object.fromEntries(wanted.env.map((line) => here(line).split(/=(.*)/s))),
+    SLESS_JOB: "1",
+    SLESS_RESULT_FILE: `${isInside ? "" : rootfs}/result/file`,
+    SLESS_ENTRYPOINT: "handler.handle",
+    SLESS_FUNCTION: "hello",
+    SLESS_NAMESPACE: "demo",
+  };
+  await run(program, args, { cwd: join(rootfs, wanted.cwd), env });
+  return JSON.parse(await readFile(join(rootfs, "result/file"), "utf8"));
+}
+
 /** Without it the standard library would be compiled anew. */
 async function goCache(): Promise<string> {
   const { stdout } = await run("go", ["env", "GOCACHE"]).catch(() => ({ stdout: "" }));
@@ -131,6 +125,7 @@ async function goCache(): Promise<string> {
 /** A build backend that needs nothing: it writes a wheel of one module. */
 const WHEEL_BACKEND = `
 import zipfile
+import { buildServers } from "../../servers/build.ts";
 def build_wheel(folder, config=None, metadata=None):
     name = "own-1.0-py3-none-any.whl"
     info = "own-1.0.dist-info/"
