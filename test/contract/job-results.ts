@@ -21,6 +21,7 @@ const CASES: readonly [string, string, Partial<ImageBehaviour>?][] = [
   ["100 kB", "0123456789".repeat(10_000)],
   ["80 kB with a character over the border", `e${"é".repeat(40_000)}`],
   ["thousands of lines", lines],
+  ["5,941 bytes, the last of which has a line for itself", "x".repeat(5_941)],
   ["lines as results are told in", `${resultCopy(long("false "))}${long("x")}`],
   ["5 kB that the handler's output pretends to be others", long("true "), { print: resultCopy(long("lies ")) }],
 ];

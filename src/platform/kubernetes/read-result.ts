@@ -43,7 +43,7 @@ const REASON_MAX = 300;
 
 /**
  * The result of which the pod's status holds the beginning, `cut`, from the pod's log: whole, up to what a status is
- * given. Where the log cannot be read, `cut` and why. Never rejects, and takes some seconds at most.
+ * given. Where the log cannot be read, `cut` and why. Never rejects, and takes half a minute at most.
  */
 export async function readResult(pod: LivePod, cut: string, options: ReadOptions): Promise<string> {
   let reason = "";

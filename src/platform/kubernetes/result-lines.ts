@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
  * Of a result that the pod's status does not hold, the runtime prints the beginning as the last of all, so:
  * `sless-result <id> <number>/<count> <base64>`. The id is the start of the sha256 of what the parts hold together.
  */
-const LINE = /^sless-result ([0-9a-f]{16}) ([1-9]\d{0,2})\/([1-9]\d{0,2}) ([A-Za-z0-9+/]{4,4000}={0,2})$/;
+const LINE = /^sless-result ([0-9a-f]{16}) ([1-9]\d{0,2})\/([1-9]\d{0,2}) ([A-Za-z0-9+/]{2,4000}={0,2})$/;
 /** Longer lines are none of these. */
 export const RESULT_LINE_MAX = 4_096;
 /** So many lines a result has at most. */
