@@ -80,6 +80,14 @@ func Handle() (string, error) {
   },
 ];
 
+/** A function that is deleted later. */
+export const MOTH: TestFunction = {
+  ...PYTHON,
+  name: "moth",
+  code: (text) => `def handle(event, context):\n    return ${JSON.stringify(text)}\n`,
+  answer: same,
+};
+
 /** Files of the repository that hold a function which answers with the text, and its trigger. */
 export function filesOf(fn: TestFunction, text: string): Record<string, string> {
   const { name, runtime, file, code, dependencies = {} } = fn;
@@ -93,6 +101,43 @@ kind: Trigger
 metadata: {name: ${name}-http}
 spec: {type: http, functionRef: ${name}}
 `;
-  const files = { "function.yaml": manifest, [file]: code(text), ...dependencies };
-  return Object.fromEntries(Object.entries(files).map(([path, content]) => [`${name}/${path}`, content]));
+  return below(name, { "function.yaml": manifest, [file]: code(text), ...dependencies });
 }
+
+/** Files below a folder of the repository. */
+export function below(folder: string, files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
+}
+
+/** The deletion of the files. */
+export function without(files: Readonly<Record<string, string>>): Record<string, null> {
+  return Object.fromEntries(Object.keys(files).map((path) => [path, null]));
+}
+
+/** Is called every minute, and says so in its log. */
+export const TICKER_FILES = {
+  "function.yaml": `apiVersion: sless.kube5s.ru/v1alpha1
+kind: Function
+metadata: {name: ticker}
+spec: {runtime: python3.11, memoryMB: 64}
+---
+apiVersion: sless.kube5s.ru/v1alpha1
+kind: Trigger
+metadata: {name: every-minute}
+spec: {type: cron, functionRef: ticker, schedule: "* * * * *", eventJSON: '{"from": "cron"}'}
+`,
+  "handler.py": 'def handle(event, context):\n    print("ticked", event["from"], flush=True)\n',
+};
+
+/** More than the 4,096 bytes that a pod's status holds. */
+export const LONG_RESULT = Array.from({ length: 1_000 }, (_, line) => `line ${line}, é`).join("; ");
+
+export const LONG_JOB_FILES = {
+  "job.yaml": `apiVersion: sless.kube5s.ru/v1alpha1
+kind: FunctionJob
+metadata: {name: long}
+spec: {runtime: python3.11, memoryMB: 64, runID: 1}
+`,
+  "handler.py":
+    'def handle(event, context):\n    print("before the result")\n    return "; ".join(f"line {line}, é" for line in range(1000))\n',
+};

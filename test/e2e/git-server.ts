@@ -10,6 +10,10 @@ import { bodyOf } from "../support/http-server.ts";
 /** A repository that pods fetch over HTTP. */
 export interface GitServer extends AsyncDisposable {
   readonly url: string;
+  /** A checkout that pushes there. */
+  readonly checkout: string;
+  /** Pushes what was committed in the checkout. */
+  pushCommits(): Promise<void>;
   /** Writes files (null deletes), commits and pushes. */
   push(message: string, files: Readonly<Record<string, string | null>>): Promise<void>;
 }
@@ -26,8 +30,11 @@ export async function startGitServer(host: string): Promise<GitServer> {
     response.writeHead(status, headers).end(body);
   });
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, host, resolve));
+  const pushCommits = async () => void (await runGit(work, "push", "--quiet", "origin", "HEAD:main"));
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}/functions.git`,
+    checkout: work,
+    pushCommits,
     async push(message, files) {
       for (const [path, text] of Object.entries(files)) {
         const file = join(work, path);
@@ -36,7 +43,7 @@ export async function startGitServer(host: string): Promise<GitServer> {
       }
       await runGit(work, "add", "--all");
       await runGit(work, "commit", "--quiet", "--message", message);
-      await runGit(work, "push", "--quiet", "origin", "HEAD:main");
+      await pushCommits();
     },
     async [Symbol.asyncDispose]() {
       server.close();

@@ -10,6 +10,11 @@ export interface E2eSettings {
   readonly kanikoImage: string;
   /** Address of this machine that pods reach. */
   readonly hostAddress: string;
+  /**
+   * Network of the pods of a cluster whose one node is this machine and whose network enforces no policies: they are
+   * enforced from here then, as root.
+   */
+  readonly podNetwork: string | undefined;
   readonly s3: {
     readonly endpoint: string;
     readonly bucket: string;
@@ -43,6 +48,7 @@ export function readE2eSettings(env: NodeJS.ProcessEnv): E2eSettings {
     registryMirror: env.REGISTRY_MIRROR || undefined,
     kanikoImage: env.KANIKO_IMAGE || "ghcr.io/osscontainertools/kaniko:v1.28.3",
     hostAddress: given("E2E_HOST_ADDRESS"),
+    podNetwork: env.E2E_POD_NETWORK || undefined,
     s3: {
       endpoint: given("S3_ENDPOINT"),
       bucket: given("S3_BUCKET"),
