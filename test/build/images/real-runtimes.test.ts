@@ -8,7 +8,7 @@ import { findProgram } from "../../../src/processes/index.ts";
 import { findInterpreter, loadRuntimes, type Runtime } from "../../../src/runtimes/index.ts";
 import { requestOf } from "../../contract/builder.ts";
 import { eventually } from "../../support/eventually.ts";
-import { describeWithServers } from "../../support/kubernetes/index.ts";
+import { buildServers, describeWithServers } from "../../support/kubernetes/index.ts";
 import { type Bundle, unpackImage } from "../../support/oci-tools.ts";
 import { type ImageBuilderTest, openImageBuilder } from "../../support/open-image-builder.ts";
 import { openRegistryServer, type RegistryServer } from "../../support/registry-server.ts";
@@ -125,7 +125,6 @@ async function goCache(): Promise<string> {
 /** A build backend that needs nothing: it writes a wheel of one module. */
 const WHEEL_BACKEND = `
 import zipfile
-import { buildServers } from "../../servers/build.ts";
 def build_wheel(folder, config=None, metadata=None):
     name = "own-1.0-py3-none-any.whl"
     info = "own-1.0.dist-info/"
