@@ -1,11 +1,14 @@
 import {
   ANNOTATIONS,
+  APPLIED,
+  findCondition,
   isTrue,
   type ObjectOf,
   ownerUidOf,
   type SpecOf,
   type WorkloadKind,
   type WorkloadRevision,
+  type WorkloadStatus,
   webhookPathOf,
 } from "../apis/index.ts";
 import type {
@@ -91,11 +94,16 @@ function workloadItem(object: ObjectOf<"Function" | "Service">, common: CommonIt
     serving_replicas: status.replicas ?? 0,
     image_ref: status.imageRef,
     source_digest: status.sourceDigest,
-    message: status.message,
+    message: messageOf(status),
     last_built_at: status.lastBuiltAt,
     url: status.url,
     history: (status.history ?? []).map(revisionItem),
   };
+}
+
+/** What it says of itself, else what its repository wants of it and does not get. */
+function messageOf({ message, conditions }: WorkloadStatus): string | undefined {
+  return message || (findCondition(conditions, APPLIED)?.message ?? message);
 }
 
 export function revisionItem({

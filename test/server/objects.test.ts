@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ANNOTATIONS, LABELS, ownerAnnotation } from "../../src/apis/index.ts";
+import { ANNOTATIONS, APPLIED, LABELS, ownerAnnotation } from "../../src/apis/index.ts";
 import type { ResourceAccess } from "../../src/auth/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
 import { memoryStore } from "../support/memory-store.ts";
@@ -68,6 +68,18 @@ it("a function is told in the fields of the REST API", async () => {
     url: "http://127.0.0.1:9090/fn/default/hello",
   });
   expect((await json("/v1/namespaces/default/repositories/main")).body).toMatchObject({ url: "https://host/r.git" });
+});
+
+it.each([
+  [{ phase: "Ready", message: "" } as const, "It stays as it was"],
+  [{ phase: "Failed", message: "It crashes." } as const, "It crashes."],
+])("a function of which a change was refused says so where it has nothing else to say", async (status, message) => {
+  const { store, json } = await serverFixture();
+  const written = await store.create(functionIntent("hello"), { owner: "api" });
+  const applied = { type: APPLIED, status: "False" as const, reason: "Invalid", message: "It stays as it was" };
+  const conditions = [{ ...applied, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+  await store.updateStatus(written, { ...status, conditions });
+  expect((await json(`${FUNCTIONS}/hello`)).body).toMatchObject({ message });
 });
 
 it("an object that says Ready of an older generation is not ready", async () => {
