@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { hashFields, sourceKey, type WorkloadRef } from "../../src/apis/index.ts";
+import { sourceKey, type WorkloadRef } from "../../src/apis/index.ts";
 import { imageBuilder } from "../../src/build/images/index.ts";
 import type { BuildRequest } from "../../src/build/index.ts";
 import { makeLayer } from "../../src/build/layer/index.ts";
 import { systemClock } from "../../src/controller/clock.ts";
 import { digestOf, MEDIA_TYPES, type RegistryClient, registryClient } from "../../src/registry/index.ts";
 import type { Runtime } from "../../src/runtimes/index.ts";
-import { packArchive } from "../../src/source/index.ts";
+import { type ArchiveFile, packArchive, sourceDigest, storedFile } from "../../src/source/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 
 const BASE_LAYERS = 5;
@@ -91,10 +91,11 @@ export async function storeVersion(
   code: Uint8Array,
 ): Promise<BuildRequest> {
   const workload: WorkloadRef = { kind: "Function", namespace: "bench", name };
-  const sourceDigest = hashFields([code]);
-  const key = sourceKey(workload, sourceDigest);
-  await objects.put(key, await packArchive([{ path: "handler.py", mode: "100644", content: code }]));
-  return { workload, runtime, entrypoint: "handler.handle", sourceDigest, sourceKey: key };
+  const file: ArchiveFile = { path: "handler.py", mode: "100644", content: code };
+  const digest = sourceDigest([storedFile(file)]);
+  const key = sourceKey(workload, digest);
+  await objects.put(key, await packArchive([file]));
+  return { workload, runtime, entrypoint: "handler.handle", sourceDigest: digest, sourceKey: key };
 }
 
 export type BenchBuilder = ReturnType<typeof imageBuilder>;

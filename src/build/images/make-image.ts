@@ -78,31 +78,46 @@ export async function makeImage(wanted: ImageWanted, making: Making, deps: MakeD
 }
 
 async function makeOnce(wanted: ImageWanted, making: Making, deps: MakeDeps): Promise<MadeImage> {
-  const { key, request } = wanted;
-  const { log, signal, step } = making;
-  const target = targetOf(wanted, deps);
+  const { signal, step, log } = making;
   step("reading the source");
-  const { plan, dependencies, reused } = await deps.slots.run(signal, async () => {
-    const source = await readSource(request, deps, signal);
-    try {
-      await checkHandlerFile(request.entrypoint, request.runtime, source.has);
-      const elsewhere = deps.made.get(key);
-      const from = elsewhere && { client: deps.registry, host: deps.registry.host, ...elsewhere };
-      return { ...(await planOf(wanted, source, deps)), reused: from && (await copyImage(from, target)) };
-    } finally {
-      await source.close();
-    }
-  });
-  if (reused !== undefined) {
-    await say(log, `the same source was built before: ${request.workload.name} takes that image`);
-    return { digest: reused, reused: true };
-  }
-  await say(log, plan.reason);
+  const { plan, dependencies, image } = await deps.slots.run(signal, () => begin(wanted, making, deps));
+  if (image) return image;
   const base = await baseOf({ wanted, plan, dependencies }, making, deps);
   step(`putting the code on its image (${plan.reason})`);
-  const digest = await deps.slots.run(signal, () => append(wanted, plan, base, signal, deps));
-  await say(log, `pushed ${deps.registry.host}/${target.repository}@${digest}`);
+  const digest = await deps.slots.run(signal, () => append({ wanted, plan, base }, signal, deps));
+  await sayPushed(log, wanted, digest, deps);
   return { digest, reused: false };
+}
+
+interface Begun extends Planned {
+  /** When nothing has to be built first. */
+  readonly image?: MadeImage;
+}
+
+/** Looks at the source, and makes the image while it is at hand unless commands have to make something first. */
+async function begin(wanted: ImageWanted, { log, signal, step }: Making, deps: MakeDeps): Promise<Begun> {
+  const { key, request, bases } = wanted;
+  const source = await readSource(request, deps, signal);
+  try {
+    await checkHandlerFile(request.entrypoint, request.runtime, source.has);
+    const planned = await planOf(wanted, source, deps);
+    const elsewhere = deps.made.get(key);
+    const from = elsewhere && { client: deps.registry, host: deps.registry.host, ...elsewhere };
+    const reused = from && (await copyImage(from, targetOf(wanted, deps)));
+    if (reused !== undefined) {
+      await say(log, `the same source was built before: ${request.workload.name} takes that image`);
+      return { ...planned, image: { digest: reused, reused: true } };
+    }
+    const { plan } = planned;
+    await say(log, plan.reason);
+    if (plan.kind !== "append") return planned;
+    step(`putting the code on its image (${plan.reason})`);
+    const digest = await append({ wanted, plan, base: bases.base, source }, signal, deps);
+    await sayPushed(log, wanted, digest, deps);
+    return { ...planned, image: { digest, reused: false } };
+  } finally {
+    await source.close();
+  }
 }
 
 function targetOf({ request, tags }: ImageWanted, { registry, prefix }: MakeDeps): ImageTarget {
@@ -168,13 +183,15 @@ function recipeOf({ request, bases }: ImageWanted, plan: Exclude<ImagePlan, { ki
     : { kind: "source", runtime, entrypoint, base: pinned(bases.base) };
 }
 
-async function append(
-  wanted: ImageWanted,
-  plan: ImagePlan,
-  base: BaseImage,
-  signal: AbortSignal,
-  deps: MakeDeps,
-): Promise<string> {
+interface Appended {
+  readonly wanted: ImageWanted;
+  readonly plan: ImagePlan;
+  readonly base: BaseImage;
+  /** Where it is open already. */
+  readonly source?: SourceFiles;
+}
+
+async function append({ wanted, plan, base, source }: Appended, signal: AbortSignal, deps: MakeDeps): Promise<string> {
   const { request, bases } = wanted;
   const { runtime } = request;
   const isProgram = plan.kind === "full" && plan.appendsSource;
@@ -185,13 +202,23 @@ async function append(
   const server = await deps.servers.of(runtime);
   if (plan.kind === "full" && !plan.appendsSource) return appendImage({ base, layers: [server], settings, target });
   const beside = plan.kind === "deps" && runtime.linkDeps !== undefined ? [linkTo(runtime.linkDeps)] : [];
-  return withSourceLayer(request, beside, signal, deps, (source) =>
-    appendImage({ base, layers: [server, source], settings, target }),
-  );
+  const opened = source ?? (await readSource(request, deps, signal));
+  try {
+    return await withSourceLayer(opened, beside, deps.temporary, (layer) =>
+      appendImage({ base, layers: [server, layer], settings, target }),
+    );
+  } finally {
+    if (!source) await opened.close();
+  }
 }
 
 function linkTo(name: string): LayerEntry {
   return { path: inLayer(`${IMAGE_PATHS.out}/${name}`), target: `deps/${name}` };
+}
+
+async function sayPushed(log: LogFile, wanted: ImageWanted, digest: string, deps: MakeDeps): Promise<void> {
+  const { repository } = targetOf(wanted, deps);
+  await say(log, `pushed ${deps.registry.host}/${repository}@${digest}`);
 }
 
 async function say(log: LogFile, text: string): Promise<void> {
