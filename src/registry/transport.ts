@@ -149,11 +149,10 @@ function addressOf(origin: string, { repository, path }: RegistryRequest): URL {
 
 /** `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), else a growing time. */
 function waitMs({ headers }: Dispatcher.ResponseData, tried: number): number {
-  const after = headers["retry-after"];
-  if (typeof after !== "string") return BACK_OFF_MS * 2 ** (tried - 1);
-  const seconds = Number(after);
-  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(after) - Date.now();
-  return Math.min(Math.max(ms || 0, 0), RETRY_AFTER_MAX_MS);
+  const after = String(headers["retry-after"] ?? "");
+  const ms = /^\d+$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
+  if (Number.isNaN(ms)) return BACK_OFF_MS * 2 ** (tried - 1);
+  return Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS);
 }
 
 function unanswered(host: string, error: unknown): RegistryError {

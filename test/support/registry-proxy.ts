@@ -9,10 +9,11 @@ export interface ProxiedRequest {
   readonly sent: number;
 }
 
-/** An answer instead of the registry's; `cut` ends the connection without one. */
+/** An answer instead of the registry's; `cut` ends the connection without one, `hold` takes nothing and says nothing. */
 export type ProxyFault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
-  | "cut";
+  | "cut"
+  | "hold";
 
 export interface RegistryProxy {
   /** `127.0.0.1:<port>`; as long as the test runs. */
@@ -37,6 +38,7 @@ export async function registryProxy(registry: string): Promise<RegistryProxy> {
       incoming.socket.destroy();
       return;
     }
+    if (fault === "hold") return;
     if (fault) {
       incoming.resume();
       answer.writeHead(fault.status, fault.headers).end(fault.body);
