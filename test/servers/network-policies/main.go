@@ -84,15 +84,15 @@ func run(ctx context.Context, kubeconfig, node, pods string) error {
 }
 
 // Every way of a packet from or to a pod: to another pod or the outside, and to this machine. What the machine itself
-// sends is never kept from its pods.
+// sends is never kept from its pods. Should this program be killed, nothing is kept from anybody.
 func addRules(pods string) error {
-	number := strconv.Itoa(queue)
+	verdict := []string{"-j", "NFQUEUE", "--queue-num", strconv.Itoa(queue), "--queue-bypass"}
 	return all([][]string{
 		{"-N", chain},
 		{"-A", chain, "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "RETURN"},
 		{"-A", chain, "-m", "addrtype", "--src-type", "LOCAL", "-j", "RETURN"},
-		{"-A", chain, "-s", pods, "-j", "NFQUEUE", "--queue-num", number},
-		{"-A", chain, "-d", pods, "-j", "NFQUEUE", "--queue-num", number},
+		append([]string{"-A", chain, "-s", pods}, verdict...),
+		append([]string{"-A", chain, "-d", pods}, verdict...),
 		{"-I", "POSTROUTING", "-j", chain},
 		{"-I", "INPUT", "-j", chain},
 	})
