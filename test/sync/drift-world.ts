@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type Kind, type ObjectOf, REPOSITORY_CONTENT_KINDS } from "../../src/apis/index.ts";
-import { createInformer, systemClock, type TimerClock } from "../../src/controller/index.ts";
+import { systemClock, type TimerClock } from "../../src/controller/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
 import type { ProgressEvent } from "../../src/report/index.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
@@ -9,6 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { runtimes } from "../support/function-files.ts";
 import { type Files, type GitRepository, gitRepository } from "../support/git-repository.ts";
 import { memoryObjectStore } from "../support/memory-object-store.ts";
+import { syncInformers } from "../support/sync-informers.ts";
 import { openGit } from "./sync-world.ts";
 
 export interface DriftWorld {
@@ -33,20 +34,7 @@ export async function driftWorld(
   { store, namespace, clock = systemClock }: { store: ResourceStore; namespace: string; clock?: TimerClock },
 ): Promise<DriftWorld> {
   const git = await gitRepository(files);
-  const stopping = new AbortController();
-  const informer = <K extends Kind>(kind: K) => {
-    const made = createInformer(store, kind, { namespace });
-    void made.start(stopping.signal);
-    return made;
-  };
-  const informers = {
-    repositories: informer("Repository"),
-    functions: informer("Function"),
-    services: informer("Service"),
-    jobs: informer("FunctionJob"),
-    triggers: informer("Trigger"),
-  };
-  await Promise.all(Object.values(informers).map((one) => one.synced()));
+  const informers = await syncInformers(store, { namespace });
   const events: ProgressEvent[] = [];
   let asked = 0;
   let isCut = false;
@@ -70,10 +58,7 @@ export async function driftWorld(
       };
     },
   });
-  onTestFinished(async () => {
-    await controller.stop();
-    stopping.abort();
-  });
+  onTestFinished(() => controller.stop());
   const key = { namespace, name: "site" };
   await store.create<"Repository">(
     { kind: "Repository", metadata: key, spec: { url: git.dir, interval: "1h" } },

@@ -1,11 +1,11 @@
 import { rename } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ANNOTATIONS, type Kind, type ObjectOf } from "../../src/apis/index.ts";
-import { createInformer } from "../../src/controller/index.ts";
 import type { GitReader } from "../../src/source/index.ts";
 import { approveDeletions, createSyncController, type SyncController } from "../../src/sync/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { functionFolder, functionYaml, handler } from "../support/function-files.ts";
+import { syncInformers } from "../support/sync-informers.ts";
 import { KEY, openGit, type SyncWorld, syncWorld, type WorldOptions } from "./sync-world.ts";
 
 interface ControlledWorld extends SyncWorld {
@@ -16,6 +16,8 @@ interface ControlledWorld extends SyncWorld {
   approvals(): number;
   /** Resolves when the world has come to rest at the repository's head. */
   settled(): Promise<void>;
+  /** Resolves when this commit is what was applied last. */
+  applied(commit: string): Promise<unknown>;
 }
 
 const APPROVAL_QUIET_MS = 250;
@@ -32,20 +34,7 @@ async function approvalSeen(world: ControlledWorld, count: number): Promise<void
 /** A world whose repository is synced by a controller over informers. */
 async function controlled(files: Record<string, string>, options: WorldOptions = {}, atResolve = async () => {}) {
   const world = await syncWorld(files, options);
-  const stopping = new AbortController();
-  const informer = <K extends Kind>(kind: K) => {
-    const made = createInformer(world.store, kind);
-    void made.start(stopping.signal);
-    return made;
-  };
-  const informers = {
-    repositories: informer("Repository"),
-    functions: informer("Function"),
-    services: informer("Service"),
-    jobs: informer("FunctionJob"),
-    triggers: informer("Trigger"),
-  };
-  await Promise.all(Object.values(informers).map((one) => one.synced()));
+  const informers = await syncInformers(world.store);
   const runs: string[] = [];
   const noting = (git: GitReader): GitReader => ({
     ...git,
@@ -58,10 +47,7 @@ async function controlled(files: Record<string, string>, options: WorldOptions =
   });
   const deps = world.deps({ openGit: async (repository) => noting(await openGit(repository.spec.url)) });
   const controller = createSyncController({ ...deps, informers });
-  onTestFinished(async () => {
-    await controller.stop();
-    stopping.abort();
-  });
+  onTestFinished(() => controller.stop());
   const settled = async () => {
     await eventually(
       "applied",
@@ -72,7 +58,13 @@ async function controlled(files: Record<string, string>, options: WorldOptions =
   };
   const approvals = () =>
     [informers.functions, informers.triggers].flatMap((one) => one.list(KEY.namespace).filter(isApproved)).length;
-  return { ...world, controller, runs, approvals, settled } as ControlledWorld;
+  const applied = (commit: string) =>
+    eventually(
+      "the commit is applied",
+      () => world.status(),
+      (status) => status.lastAppliedRevision === `main@sha1:${commit}`,
+    );
+  return { ...world, controller, runs, approvals, settled, applied } satisfies ControlledWorld;
 }
 
 describe("a repository is synced", () => {
@@ -143,11 +135,7 @@ describe("a repository is synced", () => {
       (timers) => timers.includes(300_000),
     );
     world.clock.advance(300_000);
-    await eventually(
-      "applied",
-      () => world.status(),
-      (status) => status.lastAppliedRevision === `main@sha1:${commit}`,
-    );
+    await world.applied(commit);
   });
 
   it("after its interval at the latest when it fails again and again", async () => {
@@ -255,11 +243,7 @@ describe("a repository is synced", () => {
     world.controller.hint(KEY);
     await world.controller.idle();
     const head = await world.git.git("rev-parse", "HEAD");
-    await eventually(
-      "the late commit",
-      () => world.status(),
-      (status) => status.lastAppliedRevision === `main@sha1:${head}`,
-    );
+    await world.applied(head);
   });
 
   it("until it is deleted", async () => {

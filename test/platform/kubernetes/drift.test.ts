@@ -3,7 +3,7 @@ import type { WorkloadSpec } from "../../../src/platform/index.ts";
 import { specOf, untilCurrent } from "../../contract/platform.ts";
 import { eventually } from "../../support/eventually.ts";
 import { describeOnCluster } from "../../support/kubernetes/index.ts";
-import { type PlatformWorld, platformOnCluster } from "./platform-on-cluster.ts";
+import { type PlatformWorld, platformOnCluster, withSecret } from "./platform-on-cluster.ts";
 
 const IMAGE = `registry.local/image@sha256:${"a".repeat(64)}`;
 const BACK_WITHIN_MS = 2_000;
@@ -94,13 +94,7 @@ describeOnCluster("children that somebody touches", (cluster) => {
 
   it("a child that is deleted comes back within 2 s", async () => {
     const world = await platformOnCluster(cluster());
-    await world.secret("api", { token: "t0ken" });
-    const spec = helloIn(world, { secretEnv: { TOKEN: { secret: "api", key: "token" } } });
-    await eventually(
-      "the secret is seen",
-      () => world.platform.apply(spec, 1),
-      (state) => !state.failure,
-    );
+    const spec = await withSecret(world, helloIn(world));
     await world.keep(spec, 1);
     await untilCurrent(world.platform, spec.workload);
     const [secret] = await world.list("secrets", "sless.kube5s.ru/name=hello");

@@ -8,6 +8,7 @@ import {
   openKubernetesPlatform,
   type PlatformSettings,
 } from "../../../src/platform/kubernetes/index.ts";
+import { eventually } from "../../support/eventually.ts";
 import type { ApiAnswer, TestCluster } from "../../support/kubernetes/index.ts";
 
 export interface PlatformWorld {
@@ -112,4 +113,16 @@ async function makeDeployNamespace(name: string, cluster: TestCluster): Promise<
     body: { metadata: { name, labels } },
   });
   if (status >= 400 && status !== 409) throw new Error(JSON.stringify(body));
+}
+
+/** A spec with a Secret of the user's in its environment, applied once the platform has seen the Secret. */
+export async function withSecret(world: PlatformWorld, spec: WorkloadSpec): Promise<WorkloadSpec> {
+  await world.secret("api", { token: "t0ken" });
+  const secretive = { ...spec, secretEnv: { TOKEN: { secret: "api", key: "token" } } };
+  await eventually(
+    "the secret is seen",
+    () => world.platform.apply(secretive, 1),
+    (state) => !state.failure,
+  );
+  return secretive;
 }

@@ -3,7 +3,7 @@ import type { WorkloadSpec } from "../../../src/platform/index.ts";
 import { servedBy, specOf, untilCurrent, untilState } from "../../contract/platform.ts";
 import { eventually } from "../../support/eventually.ts";
 import { describeOnCluster } from "../../support/kubernetes/index.ts";
-import { childPath, type PlatformWorld, platformOnCluster } from "./platform-on-cluster.ts";
+import { childPath, type PlatformWorld, platformOnCluster, withSecret } from "./platform-on-cluster.ts";
 
 const image = (words = "") => `registry.local/${words || "fine"}@sha256:${"a".repeat(64)}`;
 const helloIn = ({ namespace }: PlatformWorld, more: Partial<WorkloadSpec> = {}): WorkloadSpec =>
@@ -164,13 +164,7 @@ describeOnCluster("rollouts", (cluster) => {
 
   it("nothing of what is removed is left", async () => {
     const world = await platformOnCluster(cluster());
-    await world.secret("api", { token: "t0ken" });
-    const spec = helloIn(world, { secretEnv: { TOKEN: { secret: "api", key: "token" } } });
-    await eventually(
-      "the secret is seen",
-      () => world.platform.apply(spec, 1),
-      (state) => !state.failure,
-    );
+    const spec = await withSecret(world, helloIn(world));
     await untilCurrent(world.platform, spec.workload);
     await world.platform.remove(spec.workload);
     const left = async () => {
