@@ -32,6 +32,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "processes",
     "registry",
     "controller/clock",
+    "controller/slots",
     "kubernetes",
     "tenancy",
   ],

@@ -1,3 +1,5 @@
+import { createSlots } from "../controller/slots.ts";
+
 /** How long a command counts. One that takes longer goes on, but no longer keeps others from starting. */
 const SLOT_MAX_MS = 30_000;
 
@@ -8,44 +10,10 @@ export interface CommandSlots {
 
 /** At most `count` commands at the same time, hanging ones aside: one bad function never blocks another. */
 export function openCommandSlots(count: number, slotMaxMs: number = SLOT_MAX_MS): CommandSlots {
-  let free = count;
-  const waiting: (() => void)[] = [];
-
-  function giveBack(): void {
-    const next = waiting.shift();
-    if (next) next();
-    else free++;
-  }
-
-  async function take(signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
-    if (free > 0) free--;
-    else await waitForTurn(signal);
-    let isOurs = true;
-    return () => {
-      if (isOurs) giveBack();
-      isOurs = false;
-    };
-  }
-
-  function waitForTurn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        waiting.splice(waiting.indexOf(go), 1);
-        reject(signal.reason);
-      };
-      const go = () => {
-        signal.removeEventListener("abort", leave);
-        resolve();
-      };
-      waiting.push(go);
-      signal.addEventListener("abort", leave, { once: true });
-    });
-  }
-
+  const slots = createSlots(count);
   return {
     async run(signal, work) {
-      const release = await take(signal);
+      const release = await slots.take(signal);
       const timer = setTimeout(release, slotMaxMs);
       try {
         return await work();

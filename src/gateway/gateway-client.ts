@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Pool } from "undici";
 import type { WorkloadRef } from "../apis/index.ts";
 import { tokenFile } from "../auth/index.ts";
 import type { Clock } from "../controller/index.ts";
 import { isSlessError, messageOf, SlessError } from "../errors/index.ts";
 import { callCount } from "./call-count.ts";
+import { callPool } from "./call-pool.ts";
 import type { Gateway } from "./gateway.ts";
 import { requestIdOf } from "./headers.ts";
 import { httpSink, sendGatewayError } from "./http-sink.ts";
@@ -30,7 +30,6 @@ export type GatewayClient = Gateway;
 
 /** The gateway knows how long a call may take. */
 const NO_LIMIT = { timeoutSec: 0 };
-const CONNECT_TIMEOUT_MS = 5_000;
 /** Shorter than the idle time of the gateway's server. */
 const KEEP_ALIVE_MS = 30_000;
 const RESPONSE_HEADER_MAX_BYTES = 128 * 1024;
@@ -39,14 +38,7 @@ const RESPONSE_HEADER_MAX_BYTES = 128 * 1024;
 export function gatewayClient({ url, tokenFile: path, clock }: GatewayClientOptions): GatewayClient {
   const token = tokenFile(path, clock, (cause) => new SlessError("gateway_unreachable", { cause }));
   const inFlight = callCount();
-  const pool = new Pool(url, {
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: RESPONSE_HEADER_MAX_BYTES,
-    pipelining: 1,
-  });
+  const pool = callPool(url, { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: RESPONSE_HEADER_MAX_BYTES });
 
   async function send(workload: WorkloadRef, request: OutgoingRequest, sink: ResponseSink): Promise<RunningCall> {
     const headers = [...request.headers, INTERNAL_HEADERS.token, await token()];

@@ -1,8 +1,8 @@
-import { Pool } from "undici";
+import type { Pool } from "undici";
 import { refText, type WorkloadRef } from "../apis/index.ts";
 import type { Lease } from "../platform/index.ts";
+import { callPool } from "./call-pool.ts";
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** Shorter than the idle time of the runtimes' servers, so that the gateway, not the replica, closes idle connections. */
 const KEEP_ALIVE_MS = 4_000;
 const RESPONSE_HEADER_MAX_BYTES = 64 * 1024;
@@ -92,15 +92,7 @@ function openReplica(workload: string, lease: Lease, onLeave: () => void): Entry
     key: replicaKey(lease),
     workload,
     stale: false,
-    // The gateway's own budget is the only time limit of a call.
-    pool: new Pool(lease.origin, {
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: RESPONSE_HEADER_MAX_BYTES,
-      pipelining: 1,
-    }),
+    pool: callPool(lease.origin, { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: RESPONSE_HEADER_MAX_BYTES }),
     get isIdle() {
       return calls.size === 0;
     },

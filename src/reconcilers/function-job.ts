@@ -7,27 +7,15 @@ import {
   sourceDigestOfKey,
   type WorkloadRef,
 } from "../apis/index.ts";
-import type { Builder } from "../build/index.ts";
 import { type Clock, type Next, withFinalizer } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
-import type { Platform, WorkloadSpec } from "../platform/index.ts";
-import type { Reporter } from "../report/index.ts";
-import type { ResourceStore } from "../resources/index.ts";
-import type { Runtime } from "../runtimes/index.ts";
+import type { WorkloadSpec } from "../platform/index.ts";
 import { cleanUp } from "./clean-up.ts";
 import { functionJobStatus, type JobObservation } from "./function-job-status.ts";
+import type { RunDeps } from "./run-deps.ts";
 import { writeJobStatus } from "./write-job-status.ts";
 
-export interface FunctionJobDeps {
-  readonly store: ResourceStore;
-  readonly builder: Builder;
-  readonly platform: Platform;
-  readonly runtimes: ReadonlyMap<string, Runtime>;
-  readonly clock: Clock;
-  readonly report: Reporter;
-  /** As of `CleanUpDeps`. */
-  isGone?(ref: WorkloadRef): Promise<boolean>;
-}
+export type FunctionJobDeps = RunDeps;
 
 /** Characters of a result in an event. */
 const NEWS_MAX = 1_000;

@@ -9,27 +9,18 @@ import {
   sourceDigestOfKey,
   type WorkloadRef,
 } from "../apis/index.ts";
-import type { Builder, BuildState } from "../build/index.ts";
+import type { BuildState } from "../build/index.ts";
 import { type Clock, type Next, withFinalizer } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
-import type { Platform, WorkloadSpec, WorkloadState } from "../platform/index.ts";
-import type { Reporter } from "../report/index.ts";
-import type { ResourceStore } from "../resources/index.ts";
+import type { WorkloadSpec, WorkloadState } from "../platform/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { cleanUp } from "./clean-up.ts";
 import { createRolloutClock, type RolloutClock } from "./rollout-clock.ts";
+import type { RunDeps } from "./run-deps.ts";
 import { workloadNews } from "./workload-news.ts";
 import { type WorkloadObservation, workloadStatus } from "./workload-status.ts";
 
-export interface WorkloadDeps {
-  readonly store: ResourceStore;
-  readonly builder: Builder;
-  readonly platform: Platform;
-  readonly runtimes: ReadonlyMap<string, Runtime>;
-  readonly clock: Clock;
-  readonly report: Reporter;
-  /** As of `CleanUpDeps`. */
-  isGone?(ref: WorkloadRef): Promise<boolean>;
+export interface WorkloadDeps extends RunDeps {
   /** Triggers of the namespace whose `functionRef` is this name. */
   triggersOf(key: ObjectKey): readonly ObjectOf<"Trigger">[];
   /** The Function or Service that has that name, from watches. */

@@ -5,9 +5,7 @@ import { API_RESOURCES, apiPath, isApiError, type KubernetesClient, listObjects 
 import type { JobRun, JobState } from "../platform.ts";
 import { truncateMessage } from "../truncate-message.ts";
 import { withoutSecrets } from "../without-secrets.ts";
-import type { ChildWriter } from "./child-writer.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import type { DeployNamespaces } from "./deploy-namespaces.ts";
 import { FIELD_MANAGER } from "./foreign-fields.ts";
 import { jobOf } from "./job.ts";
 import type { JobResults } from "./job-results.ts";
@@ -16,10 +14,8 @@ import { type LiveChild, type LiveJob, type LivePod, reducePod } from "./live-ob
 import { jobNameOf, workloadOf } from "./names.ts";
 import { type Failure, unschedulable, unscheduledSince, waitingFailure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
-import type { RegistryCopies } from "./registry-copies.ts";
-import type { SecretReader } from "./secret-reader.ts";
+import type { RunDeps } from "./run-deps.ts";
 import { runSecretOf } from "./secrets.ts";
-import type { PlatformSettings } from "./settings.ts";
 
 /** Runs of jobs: each (workload, runID) is at most one Job, ever. */
 export interface JobRuns {
@@ -29,16 +25,9 @@ export interface JobRuns {
   forget(workload: WorkloadRef): void;
 }
 
-export interface JobDeps {
+export interface JobDeps extends RunDeps {
   readonly client: KubernetesClient;
   readonly clock: Clock;
-  readonly log: { warn(fields: object, message: string): void };
-  readonly settings: PlatformSettings;
-  readonly view: ClusterView;
-  readonly writer: ChildWriter;
-  readonly secrets: SecretReader;
-  readonly namespaces: DeployNamespaces;
-  readonly registry: RegistryCopies;
   readonly results: JobResults;
 }
 

@@ -5,16 +5,13 @@ import { isSlessError, messageOf } from "../../errors/index.ts";
 import { type ApiObject, isApiError } from "../../kubernetes/index.ts";
 import type { WorkloadSpec, WorkloadState } from "../platform.ts";
 import { withoutSecrets } from "../without-secrets.ts";
-import type { ChildWriter } from "./child-writer.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import type { DeployNamespaces } from "./deploy-namespaces.ts";
 import type { LiveChild, LiveDeployment } from "./live-objects.ts";
 
 import type { Failure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
-import type { RegistryCopies } from "./registry-copies.ts";
-import { type SecretReader, secretUsers } from "./secret-reader.ts";
-import type { PlatformSettings } from "./settings.ts";
+import type { RunDeps } from "./run-deps.ts";
+import { secretUsers } from "./secret-reader.ts";
 import { type WantedChild, wantedChildren } from "./wanted-children.ts";
 import { seenWorkload, workloadState } from "./workload-state.ts";
 
@@ -32,15 +29,8 @@ export interface WorkloadRuns {
   forget(workload: WorkloadRef): void;
 }
 
-export interface WorkloadDeps {
+export interface WorkloadDeps extends RunDeps {
   readonly clock: TimerClock;
-  readonly log: { warn(fields: object, message: string): void };
-  readonly settings: PlatformSettings;
-  readonly view: ClusterView;
-  readonly writer: ChildWriter;
-  readonly secrets: SecretReader;
-  readonly namespaces: DeployNamespaces;
-  readonly registry: RegistryCopies;
   /** Has the workload looked at, and told when it is news. */
   readonly check: (workload: WorkloadRef) => void;
   /** Has the workload told, news or not. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ObjectKey, refText, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
+import { createSlots } from "../../controller/slots.ts";
 import type { ProcessSupervisor } from "../../processes/index.ts";
 import type { Platform } from "../platform.ts";
 import { openJobRuns } from "./job-runs.ts";
@@ -9,7 +10,6 @@ import type { ImageSource } from "./prepare-run.ts";
 import type { Environment } from "./replica-environment.ts";
 import { openRollouts } from "./rollouts.ts";
 import { servingRecords } from "./serving-records.ts";
-import { openSlots } from "./slots.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
 import { DEFAULT_TIMING, type Timing } from "./timing.ts";
 import { LOG_SUFFIX, workloadLogs } from "./workload-logs.ts";
@@ -103,6 +103,6 @@ function replicaDeps(options: ProcessPlatformOptions): ReplicaDeps {
     ...options,
     host: options.host ?? "127.0.0.1",
     timing: { ...DEFAULT_TIMING, ...options.timing },
-    starts: openSlots(STARTS_AT_ONCE),
+    starts: createSlots(STARTS_AT_ONCE),
   };
 }

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { refText, type WorkloadRef } from "../../apis/index.ts";
+import { createSlots } from "../../controller/slots.ts";
 import type { WorkloadSpec } from "../platform.ts";
-import { openSlots } from "./slots.ts";
 import { workloadOfPath, workloadPath } from "./workload-path.ts";
 
 const READS_AT_ONCE = 32;
@@ -63,7 +63,7 @@ async function write(path: string, serving: Serving | undefined): Promise<void> 
 }
 
 async function readRecords(folder: string, isUsable: (spec: WorkloadSpec) => Promise<boolean>): Promise<Serving[]> {
-  const slots = openSlots(READS_AT_ONCE);
+  const slots = createSlots(READS_AT_ONCE);
   const namespaces = await readdir(folder).catch(() => []);
   const found = namespaces.map(async (namespace) => {
     const names = await readdir(join(folder, namespace)).catch(() => []);

@@ -1,12 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../controller/clock.ts";
+import type { Slots } from "../../controller/slots.ts";
 import type { Exit, LogFile, ProcessSupervisor, SupervisedProcess } from "../../processes/index.ts";
 import type { WorkloadSpec } from "../platform.ts";
 import { readPort, waitHealthy } from "./health.ts";
 import { logOutput, type OutputLog } from "./output-log.ts";
 import { type ImageSource, prepareRun } from "./prepare-run.ts";
 import { type Environment, memoryBytes, replicaCommand, replicaEnvironment } from "./replica-environment.ts";
-import type { Slots } from "./slots.ts";
 import { exitText, outOfMemory, StartFault, startFailed } from "./start-fault.ts";
 import { stopProcess } from "./stop-process.ts";
 import type { Timing } from "./timing.ts";
