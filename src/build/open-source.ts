@@ -18,7 +18,7 @@ const RECEIVE_MAX_MS = 600_000;
 /**
  * Opens the source of a request: all of it came, and it is what its key names. Memory holds a few pieces of it.
  *
- * @throws BuildFault `source_unavailable`; SlessError of the object store, the disk and the archive; the signal's reason
+ * @throws BuildFault `source_unavailable`; SlessError `too_large`, `storage_unavailable`; the signal's reason
  */
 export async function openSource(
   { sourceKey, sourceDigest: digest }: Pick<BuildRequest, "sourceKey" | "sourceDigest">,
@@ -33,12 +33,19 @@ export async function openSource(
     const archive = await receiveArchive(reading.body, { folder: temporary, what: sourceKey, limits, signal: both });
     if (sourceDigest(archive.files) === digest) return archive;
     await archive.close();
-    throw unavailable(sourceKey, "its files are not those that its name stands for; delete it from the object store");
+    throw damaged(sourceKey, "its files are not those that its name stands for");
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted && !isSlessError(error)) throw unavailable(sourceKey, `it did not come in ${receiveMaxMs} ms`);
+    // What sless stores can be read again: something has happened to it since.
+    if (isSlessError(error, "archive_invalid")) throw damaged(sourceKey, String(error.details.cause));
     throw error;
   }
+}
+
+/** As long as it is there nothing is stored in its place. */
+function damaged(key: string, how: string): BuildFault {
+  return unavailable(key, `it is damaged (${how}); delete it from the object store`);
 }
 
 function unavailable(key: string, cause: string): BuildFault {

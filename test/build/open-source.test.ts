@@ -34,9 +34,20 @@ it.each<[string, () => Promise<Uint8Array | undefined>, string, RegExp]>([
     "holds other files than it names",
     () => packArchive([file("handler.py", Buffer.from("other"))]),
     "source_unavailable",
-    /1\.zip .*its files are not those that its name stands for; delete it/,
+    /1\.zip .*damaged \(its files are not those that its name stands for\); delete it/,
   ],
-  ["lacks its end", async () => (await packArchive(FILES)).subarray(0, 150_000), "archive_invalid", /no zip file/],
+  [
+    "lacks its end",
+    async () => (await packArchive(FILES)).subarray(0, 150_000),
+    "source_unavailable",
+    /1\.zip .*damaged \(it is no zip file .*\); delete it from the object store/,
+  ],
+  [
+    "has another byte",
+    async () => (await packArchive(FILES)).map((byte, at) => (at === 100_000 ? byte ^ 1 : byte)),
+    "source_unavailable",
+    /1\.zip .*damaged \("noise" is damaged/,
+  ],
 ])("an archive that %s is told, and nothing of it is used", async (_, stored, code, message) => {
   const { temporary, opened } = await open(await stored());
   await expect(opened).rejects.toMatchObject({ code, message: expect.stringMatching(message) });

@@ -188,6 +188,22 @@ it("a job that runs a function has no source of its own", async () => {
   expect(await json("/v1/namespaces/default/jobs/once/source")).toMatchObject({ status: 404 });
 });
 
+it("a stored archive that is not what its key names, or lacks its end, is told and never half sent", async () => {
+  const { store, objects, json } = await withFunction();
+  const zip = await packArchive(FILES);
+  const stored = { ["b".repeat(64)]: zip, ["c".repeat(64)]: zip.subarray(0, zip.byteLength - 30) };
+  for (const [digest, bytes] of Object.entries(stored)) {
+    const key = sourceKey({ kind: "Function", ...KEY }, digest);
+    await objects.put(key, bytes);
+    await store.patch("Function", KEY, { spec: { s3Key: key } }, { owner: "sync" });
+    for (const accept of ["application/json", "application/zip"])
+      expect(await json(`${HELLO}/source`, { headers: { accept } })).toMatchObject({
+        status: 502,
+        body: { code: "source_unavailable", error: expect.stringContaining(key) },
+      });
+  }
+});
+
 it("an upload for nobody is refused before it is read", async () => {
   const { json } = await serverFixture();
   expect(await upload({ json }, new Uint8Array(1 << 20))).toMatchObject({ status: 404 });

@@ -200,7 +200,9 @@ describe("what goes wrong in a local build", () => {
     const request = await requestOf(test, { "handler.txt": "x" });
     await test.objects.delete(request.sourceKey);
     await test.objects.put(request.sourceKey, Buffer.from("no zip"));
-    expect(await untilFailed(test, request)).toMatchObject({ reason: "SourceInvalid" });
+    const failed = await untilFailed(test, request);
+    expect(failed.reason).toBe("SourceUnavailable");
+    expect(failed.message).toContain(`${request.sourceKey} cannot be read: it is damaged`);
   });
 
   it("a store that fails is told, and tried again later", async () => {
