@@ -111,8 +111,8 @@ describeOnOwnControlPlane("a sync on an API server", { controllers: false }, (pl
   });
 
   it("one object that admission refuses stops no other, and is written once it is let in", async () => {
-    const { git, store, namespace, status, hint, requests } = await opened();
-    await hint();
+    const { git, store, namespace, status, hint, requests, settled } = await opened();
+    await settled(git.head);
     const b = () => store.get("Function", { namespace, name: "b" });
     const generation = (await b())?.metadata.generation;
     {
@@ -159,8 +159,8 @@ describeOnOwnControlPlane("a sync on an API server", { controllers: false }, (pl
   });
 
   it("an object that a policy of the cluster refuses is told so itself", async () => {
-    const { git, store, namespace, hint } = await opened();
-    await hint();
+    const { git, store, namespace, hint, settled } = await opened();
+    await settled(git.head);
     await policyAgainst(plane(), namespace, "object.metadata.name != 'c' || object.spec.memoryMB < 200");
     await git.commit("Change", { "c/function.yaml": manifest("c", 256), "d/function.yaml": manifest("d", 256) });
     await hint();
