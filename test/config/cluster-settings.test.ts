@@ -16,6 +16,7 @@ describe("the settings of a process on a cluster", () => {
       ingress: undefined,
       authMode: "kubernetes",
       gateway: { url: undefined, callers: [], trustForwarded: false },
+      controller: { port: 9092, callers: [], tokenFile: "/var/run/secrets/sless.kube5s.ru/controller/token" },
       tenant: { quota: undefined, limits: undefined, objects: undefined, egressDenied: [], egressAllowed: [] },
       log: { level: "info", format: "json" },
     });
@@ -32,6 +33,11 @@ describe("the settings of a process on a cluster", () => {
       "a host for Ingresses",
       { INGRESS_HOST: "fn.example.org", INGRESS_CLASS: "nginx" },
       { ingress: { host: "fn.example.org", className: "nginx", tlsSecret: undefined } },
+    ],
+    [
+      "where controllers answer the api",
+      { CONTROLLER_PORT: "7", CONTROLLER_TOKEN_FILE: "/t", CONTROLLER_CALLERS: "a:b, c" },
+      { controller: { port: 7, tokenFile: "/t", callers: ["a:b", "c"] } },
     ],
     ["an empty variable counts as unset", { INGRESS_HOST: "", PORT: "" }, { ingress: undefined, port: 9090 }],
   ])("%s", (_, env, expected) => {
@@ -53,7 +59,7 @@ describe("the settings of a process on a cluster", () => {
 
   it("cannot be changed afterwards", () => {
     const settings = readClusterSettings(IN_POD);
-    expect(Object.isFrozen(settings) && Object.isFrozen(settings.gateway) && Object.isFrozen(settings.tenant)).toBe(
+    expect(Object.isFrozen(settings) && Object.isFrozen(settings.controller) && Object.isFrozen(settings.tenant)).toBe(
       true,
     );
   });

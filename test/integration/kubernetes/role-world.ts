@@ -107,7 +107,7 @@ async function podOf(cluster: ControlPlane, name: string, podIP: string): Promis
     async () => (await cluster.request("POST", pods, { body })).status,
     (status) => status === 201,
   );
-  onTestFinished(() => void cluster.request("DELETE", `${pods}/${name}?gracePeriodSeconds=0`));
+  onTestFinished(async () => void (await cluster.request("DELETE", `${pods}/${name}?gracePeriodSeconds=0`)));
   const status = { phase: "Running", podIP, podIPs: [{ ip: podIP }] };
   const contentType = "application/merge-patch+json";
   await done(cluster.request("PATCH", `${pods}/${name}/status`, { body: { status }, contentType }));

@@ -51,25 +51,45 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
   const buildLog = (api: SlessClient, namespace: string, follow = false, name = "hello") =>
     text(api.logs("functions", name, { namespace, build: true, follow }));
 
-  it("a write to what a repository owns is refused with file and line, also after the line moved and nothing was written", async () => {
+  it("refused writes tell file and line, and garbage is collected, as long as any controller leads", async () => {
     const world = await roleWorld(cluster(), port);
     const one = await world.leader("one", ONE);
-    const api = await (await world.api()).client();
+    const api = await world.api();
+    const admin = await api.client();
+    const collect = (dryRun: boolean) => admin.collectGarbage({ dryRun });
+    const objects = await openFilesystemStore(join(world.data, "objects"));
+    const key = `functions/team/gone/${"a".repeat(64)}.zip`;
+    await objects.put(key, Buffer.from("nobody's"));
     const tenant = await tenantOf(cluster(), { hello: { text: "hi" } });
     await tenant.converged(60_000);
     const before = await versionOf(tenant);
-    await refusesWith(api, tenant, { file: MANIFEST, line: LINE });
+    await refusesWith(admin, tenant, { file: MANIFEST, line: LINE });
+    expect(await collect(true)).toMatchObject({ dry_run: true, kept: 1, waiting: { count: 1 }, failures: [] });
+    const { items, dry_run, removed } = await collect(false);
+    const told = items.map(({ action, name }) => [action, name]);
+    expect([dry_run, removed.count, told]).toEqual([false, 0, [["wait", key]]]);
+    const stranger = await api.client(await cluster().tokenFor({ user: "mallory" }));
+    await expect(stranger.collectGarbage({ dryRun: true })).rejects.toMatchObject({ status: 403 });
 
+    // A line that moves is no reason to write anything.
     const documents = functionYaml("hello", { memoryMB: 128, env: {} }) + triggerYaml("hello-http", "hello");
     await tenant.push({}, { [MANIFEST]: COMMENTS + documents });
     await tenant.converged(60_000);
-    await refusesWith(api, tenant, { file: MANIFEST, line: LINE + 3 });
+    await refusesWith(admin, tenant, { file: MANIFEST, line: LINE + 3 });
     expect(await versionOf(tenant)).toBe(before);
 
     await one.kill("SIGKILL");
-    await refusesWith(api, tenant, { file: MANIFEST });
+    await refusesWith(admin, tenant, { file: MANIFEST });
+    await expect(collect(false)).rejects.toMatchObject({ status: 503, code: "controller_unreachable" });
     await world.leader("two", TWO);
-    await refusesWith(api, tenant, { file: MANIFEST, line: LINE + 3 });
+    await refusesWith(admin, tenant, { file: MANIFEST, line: LINE + 3 });
+    const report = await eventually(
+      "the next leader collects",
+      () => collect(true).catch((error: Error) => error.message),
+      (seen) => typeof seen !== "string",
+      60_000,
+    );
+    expect(report).toMatchObject({ waiting: { count: 1 }, removed: { count: 0 } });
   }, 300_000);
 
   it("the output of a build is told while it runs, and that of the last one that ended while nobody leads", async () => {
@@ -111,38 +131,6 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
     const rest = (chunks as { log: AsyncIterator<Uint8Array> }).log.next();
     await two.kill("SIGKILL");
     await expect(rest).rejects.toThrow();
-  }, 300_000);
-
-  it("garbage is collected by the one that leads, whoever is asked, and by nobody while none does", async () => {
-    const world = await roleWorld(cluster(), port);
-    const one = await world.leader("one", ONE);
-    const api = await world.api();
-    const admin = await api.client();
-    const objects = await openFilesystemStore(join(world.data, "objects"));
-    const key = `functions/team/gone/${"a".repeat(64)}.zip`;
-    await objects.put(key, Buffer.from("nobody's"));
-    const collect = (dryRun: boolean) => admin.collectGarbage({ dryRun });
-
-    expect(await collect(true)).toMatchObject({ dry_run: true, waiting: { count: 1 }, failures: [] });
-    const { items, dry_run, removed } = await collect(false);
-    expect([dry_run, removed.count, items.map(({ action, name }) => [action, name])]).toEqual([
-      false,
-      0,
-      [["wait", key]],
-    ]);
-    const stranger = await api.client(await cluster().tokenFor({ user: "mallory" }));
-    await expect(stranger.collectGarbage({ dryRun: true })).rejects.toMatchObject({ status: 403 });
-
-    await one.kill("SIGKILL");
-    await expect(collect(false)).rejects.toMatchObject({ status: 503, code: "controller_unreachable" });
-    await world.leader("two", TWO);
-    const report = await eventually(
-      "the next leader collects",
-      () => collect(true).catch((error: Error) => error.message),
-      (seen) => typeof seen !== "string",
-      60_000,
-    );
-    expect(report).toMatchObject({ waiting: { count: 1 }, removed: { count: 0 } });
   }, 300_000);
 
   it("nobody else's token opens the controller's port, nor the api's own that is meant for another", async () => {
