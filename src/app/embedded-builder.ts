@@ -109,7 +109,10 @@ function bothImages(local: LocalBuilder, pulled: PulledImages, isWanted: (key: s
     },
     bytesOf: async (key) => (await local.bytesOf(key)) + (await pulled.bytesOf(key)),
     removeImage: async (key) => (await pulled.removeImage(key, isWanted)) && local.removeImage(key),
-    removeLeftovers: () => local.removeLeftovers(),
+    async removeLeftovers() {
+      await local.removeLeftovers();
+      await pulled.removeLeftovers();
+    },
   };
 }
 

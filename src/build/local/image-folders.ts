@@ -16,6 +16,8 @@ export interface ImageRecord {
   readonly env: Readonly<Record<string, string>>;
   /** Key of the dependencies that it links to. */
   readonly dependencies?: string;
+  /** Keys of the layers that an image of a registry was put together from. */
+  readonly layers?: readonly string[];
   readonly builtAt: string;
   readonly durationMs: number;
 }

@@ -6,7 +6,7 @@ import { type LogFile, logFile } from "../../processes/index.ts";
 import { parseImageReference, type RegistryClient } from "../../registry/index.ts";
 import { openCommandSlots } from "../command-slots.ts";
 import type { ImageJobRequest, ImageJobState, ImageJobs } from "../image-jobs.ts";
-import { appendImage, type LayerEntry, makeLayer } from "../layer/index.ts";
+import { appendImage, type LayerFile, makeLayerFile } from "../layer/index.ts";
 import { toImageFault } from "../registry-faults.ts";
 import type { EnvironmentOptions } from "./build-environment.ts";
 import { type Interpreters, toolchainMissing } from "./interpreters.ts";
@@ -145,14 +145,15 @@ async function makeImage(request: ImageJobRequest, making: Making, deps: JobDeps
     }
     making.step("pushing what was made");
     making.signal.throwIfAborted();
-    return { phase: "built", digest: await push(end.entries, request, recipe.base, deps), builtAt: deps.clock.now() };
+    const layer = await makeLayerFile(end.entries, join(work, "layer.tar.gz"));
+    return { phase: "built", digest: await push(layer, request, recipe.base, deps), builtAt: deps.clock.now() };
   } finally {
     await rm(work, { recursive: true, force: true });
   }
 }
 
 async function push(
-  entries: readonly LayerEntry[],
+  layer: LayerFile,
   { target }: ImageJobRequest,
   base: string,
   { registry }: JobDeps,
@@ -162,7 +163,7 @@ async function push(
   const settings = { entrypoint: [], workingDir: "/", user: "0", env: {}, labels: {} };
   return appendImage({
     base: { client: registry, host, repository, digest },
-    layers: [await makeLayer(entries)],
+    layers: [layer],
     settings,
     target: { client: registry, repository: target.repository, tags: [target.tag] },
   });

@@ -1,9 +1,11 @@
-import { parseImageReference, type RegistryClient, RegistryError } from "../../registry/index.ts";
+import { isDigest, parseImageReference, type RegistryClient, RegistryError } from "../../registry/index.ts";
 import type { Runtime } from "../../runtimes/index.ts";
 import { type Descriptor, type ImageConfig, type ImageManifest, parseJson } from "../layer/index.ts";
 import { IMAGE_PATHS } from "../plan/index.ts";
 import { IMAGE, type ImageRecord, INTERPRETER } from "./image-folders.ts";
-import { unpackBudget, unpackLayer } from "./unpack-layer.ts";
+import type { PulledLayers } from "./pulled-layers.ts";
+import { stackLayers, type UnpackedLayer } from "./stack-layers.ts";
+import { unpackBudget } from "./unpack-layer.ts";
 
 export interface PullDeps {
   readonly registry: RegistryClient;
@@ -25,10 +27,10 @@ const BASE_DIGEST = "org.opencontainers.image.base.digest";
 export async function pullImage(
   imageRef: string,
   runtime: Runtime,
-  folder: string,
+  to: { readonly folder: string; readonly layers: PulledLayers },
   { registry, copies }: PullDeps,
   signal: AbortSignal,
-): Promise<Pick<ImageRecord, "runtime" | "command" | "env">> {
+): Promise<Omit<ImageRecord, "builtAt" | "durationMs">> {
   const { repository, digest = "" } = parseImageReference(imageRef);
   const manifest = await manifestOf(registry, repository, digest);
   if (!manifest) throw new RegistryError(404, "MANIFEST_UNKNOWN", `${imageRef} is not there`);
@@ -36,12 +38,21 @@ export async function pullImage(
   const { config = {} } = parseJson<ImageConfig>(bytes, `the configuration of ${imageRef}`);
   const below = await baseLayers(config.Labels ?? {}, { registry, copies });
   const budget = unpackBudget();
-  for (const layer of manifest.layers.filter((one) => !below.has(one.digest))) {
+  const own = manifest.layers.filter((one) => !below.has(one.digest));
+  const unpacked: UnpackedLayer[] = [];
+  for (const layer of own) {
     signal.throwIfAborted();
-    const packed = { mediaType: layer.mediaType, bytes: await blobOf(registry, repository, layer) };
-    await unpackLayer(packed, folder, budget);
+    const fetch = async () => ({ mediaType: layer.mediaType, bytes: await blobOf(registry, repository, layer) });
+    unpacked.push(await to.layers.provide(keyOf(layer), fetch, budget));
   }
-  return startOf(config, runtime);
+  await stackLayers(unpacked, to.folder);
+  return { ...startOf(config, runtime), layers: own.map(keyOf) };
+}
+
+/** What is no digest names no folder. */
+function keyOf({ digest }: Descriptor): string {
+  if (!isDigest(digest)) throw new RegistryError(0, "MANIFEST_INVALID", "a layer of the image has no sha256 digest");
+  return digest.slice("sha256:".length);
 }
 
 async function manifestOf(

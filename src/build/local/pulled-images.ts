@@ -4,11 +4,16 @@ import { join } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
 import type { LocalImage } from "../../processes/index.ts";
 import type { Runtime } from "../../runtimes/index.ts";
+import { openCommandSlots } from "../command-slots.ts";
 import { IMAGE_PATHS } from "../plan/index.ts";
 import { IMAGE, type ImageRecord, INTERPRETER, imageFolders } from "./image-folders.ts";
 import type { Interpreters } from "./interpreters.ts";
 import { type PullDeps, pullImage } from "./pull-image.ts";
+import { pulledLayers } from "./pulled-layers.ts";
 import { bytesBelow, removeImage } from "./remove-image.ts";
+
+/** Layers are in memory when they are unpacked. */
+const PULLS_AT_ONCE = 4;
 
 export interface PulledImagesOptions {
   /** Used by one process at a time. */
@@ -32,11 +37,17 @@ export interface PulledImages {
   bytesOf(key: string): Promise<number>;
   /** @returns false when `isWanted` says so after all */
   removeImage(key: string, isWanted: (key: string) => boolean): Promise<boolean>;
+  /** Removes layers of no image. */
+  removeLeftovers(): Promise<void>;
 }
 
 export function pulledImages({ folder, runtimes, interpreters, clock }: PulledImagesOptions): PulledImages {
   const images = imageFolders(join(folder, "images"));
   const tmp = join(folder, "tmp");
+  const layers = pulledLayers(join(folder, "layers"), tmp);
+  const slots = openCommandSlots(PULLS_AT_ONCE);
+  const pulls = new Set<Promise<void>>();
+  let tidying: Promise<void> = Promise.resolve();
   let cleared: Promise<void> | undefined;
 
   /** What an earlier life had begun goes. */
@@ -51,23 +62,42 @@ export function pulledImages({ folder, runtimes, interpreters, clock }: PulledIm
     return (await images.read(keyOf(imageRef))) !== undefined;
   }
 
+  async function pull(...[imageRef, runtime, from, signal]: Parameters<PulledImages["pull"]>): Promise<void> {
+    if (await has(imageRef)) return;
+    await clear();
+    const startedMs = clock.monotonicMs();
+    const draft = join(tmp, `image-${randomUUID()}`);
+    try {
+      // What no layer has is there all the same.
+      for (const path of [IMAGE_PATHS.source, IMAGE_PATHS.deps]) await mkdir(join(draft, path), { recursive: true });
+      const start = await pullImage(imageRef, runtime, { folder: draft, layers }, from, signal);
+      signal.throwIfAborted();
+      const durationMs = Math.round(clock.monotonicMs() - startedMs);
+      await images.publish(draft, keyOf(imageRef), { ...start, builtAt: clock.now().toISOString(), durationMs });
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  }
+
+  /** Layers that no image names yet are somebody's who is about to. */
+  async function tidy(): Promise<void> {
+    await Promise.allSettled(pulls);
+    await clear();
+    const records = await Promise.all((await images.keys()).map((key) => images.read(key)));
+    await layers.removeOthers(new Set(records.flatMap((record) => record?.layers ?? [])));
+  }
+
   return {
     has,
     async pull(imageRef, runtime, from, signal) {
-      if (await has(imageRef)) return;
-      await clear();
-      const startedMs = clock.monotonicMs();
-      const draft = join(tmp, `image-${randomUUID()}`);
-      try {
-        // What a layer leaves out is there all the same.
-        for (const path of [IMAGE_PATHS.source, IMAGE_PATHS.deps]) await mkdir(join(draft, path), { recursive: true });
-        const start = await pullImage(imageRef, runtime, draft, from, signal);
-        signal.throwIfAborted();
-        const durationMs = Math.round(clock.monotonicMs() - startedMs);
-        await images.publish(draft, keyOf(imageRef), { ...start, builtAt: clock.now().toISOString(), durationMs });
-      } finally {
-        await rm(draft, { recursive: true, force: true });
-      }
+      await tidying.catch(() => undefined);
+      const pulling = slots.run(signal, () => pull(imageRef, runtime, from, signal));
+      pulls.add(pulling);
+      await pulling.finally(() => pulls.delete(pulling));
+    },
+    removeLeftovers() {
+      tidying = tidying.then(tidy, tidy);
+      return tidying;
     },
     touch: (imageRef) => images.touch(keyOf(imageRef), clock.now()),
     async resolveImage(imageRef) {

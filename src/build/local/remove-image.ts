@@ -31,12 +31,13 @@ export async function removeImage(key: string, { images, folder, isWanted }: Rem
   return !isWanted(key);
 }
 
-/** Bytes of the files below a folder; links count for nothing. */
+/** Bytes of the files below a folder; links count for nothing, and none is followed. */
 export async function bytesBelow(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes = 0;
-  for (const entry of entries) {
-    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name)).catch(() => undefined))?.size ?? 0;
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const at = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await bytesBelow(at);
+    if (entry.isFile()) bytes += (await stat(at).catch(() => undefined))?.size ?? 0;
   }
   return bytes;
 }

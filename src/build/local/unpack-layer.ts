@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { link, lstat, mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { link, lstat, mkdir, rm, symlink } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -24,12 +24,19 @@ export interface PackedLayer {
 
 type Entry = Extract extends AsyncIterable<infer Of> ? Of : never;
 
+/** What a layer takes from those below it, by paths without the first slash. */
+export interface LayerRemovals {
+  readonly removed: string[];
+  /** Folders of which everything goes. */
+  readonly emptied: string[];
+}
+
 const WHITEOUT = ".wh.";
 const OPAQUE = ".wh..wh..opq";
 
 /**
- * Puts what a layer has below `sless/` on top of what is in the folder; the rest of the image is for containers. What it
- * names never leads out of the folder, whoever made it: nothing is written through a link.
+ * Unpacks what a layer has below `sless/` into an empty folder; the rest of the image is for containers. What it names never
+ * leads out of the folder, whoever made it: nothing is written through a link.
  *
  * @throws SlessError `archive_invalid`; errors of the file system
  */
@@ -37,17 +44,19 @@ export async function unpackLayer(
   { mediaType, bytes }: PackedLayer,
   folder: string,
   budget: UnpackBudget,
-): Promise<void> {
+): Promise<LayerRemovals> {
+  const removals: LayerRemovals = { removed: [], emptied: [] };
   const reader = extract();
   const packed = Readable.from([bytes]);
   const reading = /[+.]gzip$/.test(mediaType) ? pipeline(packed, createGunzip(), reader) : pipeline(packed, reader);
   reading.catch(() => undefined); // thrown below
   try {
     for await (const entry of reader) {
-      await unpackEntry(entry, folder, budget);
+      await unpackEntry(entry, folder, budget, removals);
       entry.resume();
     }
     await reading;
+    return removals;
   } catch (error) {
     reader.destroy();
     const { code } = error as NodeJS.ErrnoException;
@@ -57,7 +66,12 @@ export async function unpackLayer(
   }
 }
 
-async function unpackEntry(entry: Entry, folder: string, budget: UnpackBudget): Promise<void> {
+async function unpackEntry(
+  entry: Entry,
+  folder: string,
+  budget: UnpackBudget,
+  { removed, emptied }: LayerRemovals,
+): Promise<void> {
   const { name, type, size = 0, mode = 0o644, linkname } = entry.header;
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   if (parts[0] !== "sless") return;
@@ -65,18 +79,14 @@ async function unpackEntry(entry: Entry, folder: string, budget: UnpackBudget): 
   budget.entries -= 1;
   budget.bytes -= size;
   if (budget.entries < 0 || budget.bytes < 0) throw invalid("the image is larger than this machine takes");
-  const parent = await realFolder(folder, parts.slice(0, -1));
   const last = parts.at(-1) ?? "";
-  if (last === OPAQUE) {
-    for (const child of await readdir(parent)) await rm(join(parent, child), { recursive: true, force: true });
-    return;
-  }
+  if (last === OPAQUE) return void emptied.push(parts.slice(0, -1).join("/"));
   if (last.startsWith(WHITEOUT)) {
     const gone = last.slice(WHITEOUT.length);
     if (["", ".", ".."].includes(gone)) throw invalid(`${shown(name)} removes what it may not`);
-    await rm(join(parent, gone), { recursive: true, force: true });
-    return;
+    return void removed.push([...parts.slice(0, -1), gone].join("/"));
   }
+  const parent = await realFolder(folder, parts.slice(0, -1));
   const at = join(parent, last);
   if (type === "directory") {
     await realFolder(folder, parts, { replace: true });

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync } from "node:fs";
-import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
@@ -7,7 +7,8 @@ import fc from "fast-check";
 import { type Header, pack } from "tar-stream";
 import { expect, it } from "vitest";
 import { makeLayer } from "../../../src/build/layer/index.ts";
-import { unpackBudget, unpackLayer } from "../../../src/build/local/unpack-layer.ts";
+import { stackLayers, type UnpackedLayer } from "../../../src/build/local/stack-layers.ts";
+import { type UnpackBudget, unpackBudget, unpackLayer } from "../../../src/build/local/unpack-layer.ts";
 import { MEDIA_TYPES } from "../../../src/registry/index.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -35,8 +36,15 @@ async function newFolder(): Promise<Unpacking> {
   return { folder, outside };
 }
 
-async function unpack(members: readonly Member[], { folder }: Unpacking, budget = unpackBudget()): Promise<void> {
-  await unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes: await layerOf(members) }, folder, budget);
+/** Puts layers on each other in the folder, each unpacked beside nothing of the test. */
+async function unpack(layers: readonly (readonly Member[])[], { folder }: Unpacking): Promise<void> {
+  const unpacked: UnpackedLayer[] = [];
+  for (const members of layers) {
+    const own = await temporaryFolder();
+    const layer = { mediaType: MEDIA_TYPES.ociLayer, bytes: await layerOf(members) };
+    unpacked.push({ ...(await unpackLayer(layer, own, unpackBudget())), folder: own });
+  }
+  await stackLayers(unpacked, folder);
 }
 
 it("what stands below /sless is put into the folder, and nothing else of the image", async () => {
@@ -48,7 +56,8 @@ it("what stands below /sless is put into the folder, and nothing else of the ima
     { path: "sless/image/node_modules", target: "deps/node_modules" },
     { path: "sless/image/deps", folder: true },
   ]);
-  await unpackLayer({ mediaType: MEDIA_TYPES.dockerLayer, bytes }, at.folder, unpackBudget());
+  const removals = await unpackLayer({ mediaType: MEDIA_TYPES.dockerLayer, bytes }, at.folder, unpackBudget());
+  expect(removals).toEqual({ removed: [], emptied: [] });
   expect(await readdir(at.folder)).toEqual(["sless"]);
   const image = join(at.folder, "sless/image");
   expect(await readFile(join(image, "source/handler.py"), "utf8")).toBe("code");
@@ -59,29 +68,24 @@ it("what stands below /sless is put into the folder, and nothing else of the ima
 
 it("a later layer replaces, and removes what it says is gone", async () => {
   const at = await newFolder();
-  await unpack(
-    [
-      { name: "sless/a/one", text: "1" },
-      { name: "./sless/a/two", text: "2" },
-      { name: "sless/b/three", text: "3" },
-      { name: "sless/c", text: "file" },
-      { name: "sless/d", type: "symlink", linkname: "a" },
-      { name: "sless/e/four", text: "4" },
-    ],
-    at,
-  );
-  await unpack(
-    [
-      { name: "sless/a/one", text: "new" },
-      { name: "sless/a/.wh.two" },
-      { name: "sless/b/.wh..wh..opq" },
-      { name: "sless/b/five", text: "5" },
-      { name: "sless/c", type: "directory" },
-      { name: "sless/d", text: "no link" },
-      { name: "sless/e", text: "file" },
-    ],
-    at,
-  );
+  const below = [
+    { name: "sless/a/one", text: "1" },
+    { name: "./sless/a/two", text: "2" },
+    { name: "sless/b/three", text: "3" },
+    { name: "sless/c", text: "file" },
+    { name: "sless/d", type: "symlink", linkname: "a" },
+    { name: "sless/e/four", text: "4" },
+  ] as const;
+  const above = [
+    { name: "sless/a/one", text: "new" },
+    { name: "sless/a/.wh.two" },
+    { name: "sless/b/five", text: "5" },
+    { name: "sless/b/.wh..wh..opq" },
+    { name: "sless/c", type: "directory" },
+    { name: "sless/d", text: "no link" },
+    { name: "sless/e", text: "file" },
+  ] as const;
+  await unpack([below, above], at);
   expect(await readFile(join(at.folder, "sless/a/one"), "utf8")).toBe("new");
   expect(await readdir(join(at.folder, "sless/a"))).toEqual(["one"]);
   expect(await readdir(join(at.folder, "sless/b"))).toEqual(["five"]);
@@ -90,16 +94,50 @@ it("a later layer replaces, and removes what it says is gone", async () => {
   expect(await readFile(join(at.folder, "sless/e"), "utf8")).toBe("file");
 });
 
+const DEPENDENCIES = [{ name: "sless/image/deps/package/index.js", text: "installed" }] as const;
+
+it("dependencies are shared by all images that stand on them, the code of each is its own", async () => {
+  const layers = await temporaryFolder();
+  const removals = { removed: [], emptied: [] };
+  const layer = async (name: string, members: readonly Member[]) => {
+    const folder = join(layers, name);
+    await mkdir(folder);
+    await unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes: await layerOf(members) }, folder, unpackBudget());
+    return { ...removals, folder };
+  };
+  const shared = await layer("dependencies", DEPENDENCIES);
+  const server = await layer("server", [{ name: "sless/image/deps/", type: "directory" }]);
+  for (const name of ["one", "two"]) {
+    const target = join(layers, `image-${name}`);
+    await mkdir(target);
+    const code = await layer(name, [{ name: "sless/image/source/handler.js", text: name }]);
+    await stackLayers([shared, server, code], target);
+    expect(await readFile(join(target, "sless/image/source/handler.js"), "utf8")).toBe(name);
+    expect(await readFile(join(target, "sless/image/deps/package/index.js"), "utf8")).toBe("installed");
+    expect(await realpath(join(target, "sless/image/deps"))).toBe(join(shared.folder, "sless/image/deps"));
+  }
+});
+
+it.each<[string, readonly (readonly Member[])[], string[]]>([
+  ["two layers have dependencies", [DEPENDENCIES, [{ name: "sless/image/deps/more", text: "x" }]], ["more", "package"]],
+  ["a layer has code beside them", [[...DEPENDENCIES, { name: "sless/image/source/a", text: "x" }]], ["package"]],
+  ["some of them are removed", [DEPENDENCIES, [{ name: "sless/image/deps/.wh.package" }]], []],
+])("where %s every image has a folder of them", async (_when, layers, names) => {
+  const at = await newFolder();
+  await unpack(layers, at);
+  const deps = join(at.folder, "sless/image/deps");
+  expect(lstatSync(deps).isDirectory()).toBe(true);
+  expect((await readdir(deps)).sort()).toEqual(names);
+});
+
 it("links of the image lead to places of the folder, wherever that is moved", async () => {
   const at = await newFolder();
-  await unpack(
-    [
-      { name: "sless/image/deps/real", text: "real" },
-      { name: "sless/image/source/link", type: "symlink", linkname: "/sless/image/deps/real" },
-      { name: "sless/image/source/hard", type: "link", linkname: "sless/image/deps/real" },
-    ],
-    at,
-  );
+  const members = [
+    { name: "sless/image/deps/real", text: "real" },
+    { name: "sless/image/source/link", type: "symlink", linkname: "/sless/image/deps/real" },
+    { name: "sless/image/source/hard", type: "link", linkname: "sless/image/deps/real" },
+  ] as const;
+  await unpack([members], at);
   const source = join(at.folder, "sless/image/source");
   expect(await readlink(join(source, "link"))).toBe("../deps/real");
   expect(await readFile(join(source, "hard"), "utf8")).toBe("real");
@@ -122,10 +160,6 @@ it.each<[string, readonly Member[]]>([
       { name: "sless/out/escaped", type: "directory" },
     ],
   ],
-  [
-    "a removal below a link",
-    [{ name: "sless/out", type: "symlink", linkname: "../.." }, { name: "sless/out/.wh.kept" }],
-  ],
   ["a removal of what is above", [{ name: "sless/.wh..." }]],
   ["a removal of nothing", [{ name: "sless/.wh." }]],
   ["a folder that is a removal", [{ name: "sless/.wh.a/b", text: "x" }]],
@@ -141,7 +175,19 @@ it.each<[string, readonly Member[]]>([
   ["a hard link to what is not there", [{ name: "sless/hard", type: "link", linkname: "sless/none" }]],
 ])("%s is refused, and nothing outside is touched", async (_what, members) => {
   const at = await newFolder();
-  await expect(unpack(members, at)).rejects.toMatchObject({ code: "archive_invalid" });
+  await expect(unpack([members], at)).rejects.toMatchObject({ code: "archive_invalid" });
+  expect((await readdir(at.outside)).sort()).toEqual(["image", "kept"]);
+  expect(await readFile(join(at.outside, "kept"), "utf8")).toBe("kept");
+});
+
+it.each<[string, readonly Member[]]>([
+  ["a removal", [{ name: "sless/out/.wh.kept" }]],
+  ["an emptied folder", [{ name: "sless/out/.wh..wh..opq" }]],
+  ["a file", [{ name: "sless/out/kept", text: "written" }]],
+  ["a folder", [{ name: "sless/out/kept", type: "directory" }]],
+])("%s below a link of a lower layer leaves alone what that leads to", async (_what, above) => {
+  const at = await newFolder();
+  await unpack([[{ name: "sless/out", type: "symlink", linkname: "../.." }], above], at);
   expect((await readdir(at.outside)).sort()).toEqual(["image", "kept"]);
   expect(await readFile(join(at.outside, "kept"), "utf8")).toBe("kept");
 });
@@ -151,9 +197,12 @@ it("an image of more than the machine takes is refused", async () => {
     { name: "sless/a", text: "12345" },
     { name: "sless/b", text: "12345" },
   ];
-  await expect(unpack(two, await newFolder(), { bytes: 9, entries: 10 })).rejects.toThrow("larger than this machine");
-  await expect(unpack(two, await newFolder(), { bytes: 99, entries: 1 })).rejects.toThrow("larger than this machine");
-  await unpack(two, await newFolder(), { bytes: 10, entries: 2 });
+  const bytes = await layerOf(two);
+  const within = async (budget: UnpackBudget) =>
+    unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes }, await temporaryFolder(), budget);
+  await expect(within({ bytes: 9, entries: 10 })).rejects.toThrow("larger than this machine");
+  await expect(within({ bytes: 99, entries: 1 })).rejects.toThrow("larger than this machine");
+  await within({ bytes: 10, entries: 2 });
 });
 
 it.each<[string, (layer: Uint8Array) => Uint8Array]>([
@@ -167,7 +216,7 @@ it.each<[string, (layer: Uint8Array) => Uint8Array]>([
   await expect(unpacking).rejects.toMatchObject({ code: "archive_invalid" });
 });
 
-it("whatever a layer names, nothing outside the folder is made or removed", async () => {
+it("whatever layers name, nothing outside the folder is made or removed", async () => {
   const part = fc.constantFrom("sless", "a", "b", "..", ".", "", ".wh.a", ".wh...", ".wh..wh..opq", "image", "kept");
   const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
   const member = fc.record({
@@ -180,10 +229,10 @@ it("whatever a layer names, nothing outside the folder is made or removed", asyn
     ),
   });
   await fc.assert(
-    fc.asyncProperty(fc.array(member, { maxLength: 8 }), async (members) => {
+    fc.asyncProperty(fc.array(fc.array(member, { maxLength: 6 }), { maxLength: 3 }), async (layers) => {
       const at = await newFolder();
       await symlink(at.outside, join(at.outside, "again"));
-      await unpack(members, at).catch(() => undefined);
+      await unpack(layers, at).catch(() => undefined);
       expect((await readdir(at.outside)).sort()).toEqual(["again", "image", "kept"]);
       expect(lstatSync(join(at.outside, "kept")).nlink).toBe(1);
       expect(existsSync(at.folder)).toBe(true);
