@@ -19,11 +19,13 @@ export interface BlobFile {
 }
 
 const STARTS_MAX = 3;
-const RESUMES_MAX = 5;
+/** In a row, with not a byte between them. */
+const BREAKS_MAX = 3;
 
 /**
  * Uploads a blob with one POST and one PUT (OCI distribution 1.1, "pushing a blob monolithically"). A connection that
- * breaks is gone on with where the registry got to; an upload that it has lost begins anew.
+ * breaks is gone on with where the registry got to, for as long as it gets any further; an upload that it has lost begins
+ * anew.
  *
  * @throws RegistryError
  */
@@ -35,7 +37,7 @@ export async function uploadBlob(transport: Transport, repository: string, blob:
       await send(transport, repository, blob, place);
       return;
     } catch (error) {
-      const isLost = isRegistryError(error, 0, 404, 416, 500, 502, 503, 504);
+      const isLost = isRegistryError(error, 404, 416, 500, 502, 503, 504);
       if (!isLost || starts >= STARTS_MAX) throw error;
     }
   }
@@ -69,10 +71,10 @@ async function send(transport: Transport, repository: string, blob: Blob | BlobF
   const { digest } = blob;
   let place = first;
   let from = 0;
-  for (let resumes = 0; ; resumes += 1) {
+  for (let breaks = 1; ; breaks += 1) {
     const isResumed = from > 0;
-    if (isResumed) place = await patch(transport, repository, place, blob, from);
     try {
+      if (isResumed && from < sizeOf(blob)) place = await patch(transport, repository, place, blob, from);
       const response = await transport.send({
         ...push(repository),
         method: "PUT",
@@ -83,8 +85,9 @@ async function send(transport: Transport, repository: string, blob: Blob | BlobF
       await expectStatus(response, [201], `${repository}@${digest}`);
       return;
     } catch (error) {
-      if (!isRegistryError(error, 0) || resumes >= RESUMES_MAX) throw error;
+      if (!isRegistryError(error, 0) || breaks >= BREAKS_MAX) throw error;
       const reached = await progress(transport, repository, place);
+      if (reached.bytes > from) breaks = 0;
       from = reached.bytes;
       place = reached.place;
     }
@@ -99,15 +102,18 @@ function bodyOf(blob: Blob | BlobFile, from: number): Required<Pick<RegistryRequ
   return { headers: { ...headers, "content-length": String(blob.size - from) }, body: () => blob.read(from) };
 }
 
+function sizeOf(blob: Blob | BlobFile): number {
+  return "bytes" in blob ? blob.bytes.byteLength : blob.size;
+}
+
 /** Sends what is missing of an upload. */
 async function patch(transport: Transport, repository: string, place: URL, blob: Blob | BlobFile, from: number) {
   const { headers, body } = bodyOf(blob, from);
-  const size = "bytes" in blob ? blob.bytes.byteLength : blob.size;
   const response = await transport.send({
     ...push(repository),
     method: "PATCH",
     path: place,
-    headers: { ...headers, "content-range": `${from}-${size - 1}` },
+    headers: { ...headers, "content-range": `${from}-${sizeOf(blob) - 1}` },
     body,
     retry: false,
   });

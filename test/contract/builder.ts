@@ -181,8 +181,8 @@ export function digestOf(files: readonly ArchiveFile[]): string {
 
 type Under = Pick<BuilderUnderTest, "builder">;
 
-export async function untilBuilt({ builder }: Under, request: BuildRequest) {
-  const state = await untilEnd(builder, request);
+export async function untilBuilt({ builder }: Under, request: BuildRequest, withinMs?: number) {
+  const state = await untilEnd(builder, request, withinMs);
   if (state.phase !== "built") throw new Error(JSON.stringify(state));
   return state;
 }
@@ -193,12 +193,12 @@ export async function untilFailed({ builder }: Under, request: BuildRequest) {
   return state;
 }
 
-function untilEnd(builder: Builder, request: BuildRequest): Promise<BuildState> {
+function untilEnd(builder: Builder, request: BuildRequest, withinMs = 25_000): Promise<BuildState> {
   return eventually(
     "the build ends",
     () => builder.ensure(request),
     (state) => state.phase !== "building",
-    25_000,
+    withinMs,
   );
 }
 

@@ -13,7 +13,11 @@ import { describeWithServers } from "../../support/kubernetes/index.ts";
 import { type ImageBuilderTest, openImageBuilder } from "../../support/open-image-builder.ts";
 import { type RegistryProxy, registryAnswer, registryProxy } from "../../support/registry-proxy.ts";
 import { openRegistryServer, type RegistryServer } from "../../support/registry-server.ts";
+import { slowLink } from "../../support/slow-link.ts";
 import { testClock } from "../../support/test-clock.ts";
+
+/** For what passes a slow link, on a busy machine. */
+const SLOW_MS = 60_000;
 
 /** Timers are real, so that requests are sent again; the time of failures is the test's. */
 function movableClock() {
@@ -35,10 +39,11 @@ describeWithServers("the registry of a builder of images", () => {
   }
 
   /** Everything of the builder passes the proxy. A client that tries once makes faults quick. */
-  async function openProxied(tries = 1): Promise<Proxied> {
+  async function openProxied(tries = 1, stallMs = 60_000): Promise<Proxied> {
     const proxy = await registryProxy(server.host);
     const clock = movableClock();
-    const registry: RegistryClient = registryClient({ host: proxy.host, plainHttp: true, clock: systemClock, tries });
+    const settings = { host: proxy.host, plainHttp: true, clock: systemClock, tries, stallMs };
+    const registry: RegistryClient = registryClient(settings);
     const test = await openImageBuilder(proxy.host, { registry, clock });
     proxy.requests.length = 0;
     return { proxy, test, clock };
@@ -119,6 +124,83 @@ describeWithServers("the registry of a builder of images", () => {
     clock.forward(10_000);
     await untilBuilt(test, request);
   });
+
+  it("that breaks off once in the middle of an upload is sent it again within the build", async () => {
+    const { proxy, test } = await openProxied();
+    let broken = 0;
+    proxy.fault = ({ method, path }) =>
+      method === "PUT" && path.includes("/blobs/uploads/") && broken++ < 2 ? registryAnswer(500, "UNKNOWN") : undefined;
+    await untilBuilt(test, await requestOf(test, { "handler.txt": "hi" }));
+    expect(broken).toBeGreaterThan(2);
+  });
+
+  it("that stands still in the middle of an upload fails the build, and the next try makes it whole", async () => {
+    const { proxy, test, clock } = await openProxied(1, 1_000);
+    const request = await requestOf(test, { "handler.txt": "hi" });
+    proxy.fault = (one) => (one.method === "PUT" && isUpload(one) ? "hold" : undefined);
+    const failed = await untilFailed(test, request);
+    expect(failed).toMatchObject({ reason: "RegistryUnavailable", message: expect.stringContaining("did not answer") });
+    proxy.fault = () => undefined;
+    clock.forward(10_000);
+    await untilBuilt(test, request);
+  }, 60_000);
+
+  it("that is killed and comes back has what was pushed, and takes the rest", async () => {
+    const own = await openRegistryServer();
+    onTestFinished(() => own.close());
+    const clock = movableClock();
+    const test = await openImageBuilder(own.host, { clock });
+    const built = await untilBuilt(test, await requestOf(test, { "handler.txt": "one" }));
+    await own.stop();
+    const request = await requestOf(test, { "handler.txt": "two" });
+    expect(await untilFailed(test, request)).toMatchObject({ reason: "RegistryUnavailable" });
+    await own.start();
+    clock.forward(10_000);
+    await untilBuilt(test, request);
+    expect(await test.builder.has(built.imageRef)).toBe(true);
+  }, 60_000);
+
+  it(
+    "at the end of a slow link is sent every byte once, and of a small change little",
+    async () => {
+      const link = await slowLink(server.host, { latencyMs: 20, bytesPerSecond: 1_000_000 });
+      const test = await openImageBuilder(link.host);
+      const data = randomBytes(1_500_000).toString("base64");
+      const request = await requestOf(test, { "handler.txt": "hi", "data.txt": data, "deps.txt": "a" });
+      link.passed.toServer = 0;
+      await untilBuilt(test, request, SLOW_MS);
+      expect(link.passed.toServer).toBeLessThan(1_800_000);
+      await untilBuilt(test, await requestOf(test, { "handler.txt": "small", "deps.txt": "a" }), SLOW_MS);
+      link.passed.toServer = 0;
+      await untilBuilt(test, await requestOf(test, { "handler.txt": "change", "deps.txt": "a" }), SLOW_MS);
+      expect(link.passed.toServer).toBeLessThan(20_000);
+    },
+    2 * SLOW_MS,
+  );
+
+  it(
+    "whose connections break in mid-push gets the image all the same",
+    async () => {
+      const link = await slowLink(server.host, { latencyMs: 5, bytesPerSecond: 1_000_000 });
+      const test = await openImageBuilder(link.host);
+      const request = await requestOf(test, {
+        "handler.txt": "hi",
+        "data.txt": randomBytes(1_500_000).toString("base64"),
+      });
+      link.passed.toServer = 0;
+      let cuts = 1;
+      const watch = setInterval(() => {
+        if (cuts > 0 && link.passed.toServer > 700_000) {
+          cuts -= 1;
+          link.cut();
+        }
+      }, 20);
+      onTestFinished(() => clearInterval(watch));
+      await untilBuilt(test, request, SLOW_MS);
+      expect(cuts).toBe(0);
+    },
+    2 * SLOW_MS,
+  );
 
   it("that is busy is waited for as long as it says", async () => {
     const { proxy, test } = await openProxied(4);
