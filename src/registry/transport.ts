@@ -93,6 +93,8 @@ export function openTransport(options: RegistryOptions): Transport {
           ...lengthOf(body),
         },
         ...(body === undefined ? {} : { body: typeof body === "function" ? body() : inChunks(body) }),
+        // Else undici closes the connection after each, for servers that send a body nevertheless.
+        ...(method === "HEAD" ? { reset: false } : {}),
       });
       const { location } = response.headers;
       if (!follow || ![301, 302, 303, 307, 308].includes(response.statusCode) || typeof location !== "string")
