@@ -45,6 +45,8 @@ export async function runCommand(
     kill();
   }, deadlineMs);
   signal.addEventListener("abort", kill, { once: true });
+  // It may have aborted while the log was written, which nobody hears of any more.
+  if (signal.aborted) kill();
   const last = lastLines();
   await readOutput(child, async (lines) => {
     const clean = lines.map((line) => redactUrls(line.toString("utf8")));
