@@ -101,9 +101,20 @@ describeOnOwnControlPlane("tenants that are followed", {}, (cluster) => {
     );
   });
 
-  it("a new address of the API server is closed to tenants that are there", async () => {
+  it.each([
+    ["is closed", [], undefined],
+    [
+      "that is allowed by itself is closed where it listens",
+      ["203.0.113.7"],
+      [
+        { protocol: "TCP", port: 1, endPort: 6442 },
+        { protocol: "TCP", port: 6444, endPort: 65_535 },
+        { protocol: "UDP", port: 1, endPort: 65_535 },
+      ],
+    ],
+  ])("a new address of the API server %s to tenants that are there", async (_name, egressAllowed, ports) => {
     const client = clusterClient(cluster());
-    const tenants = await following(client);
+    const tenants = await following(client, { egressAllowed });
     const tenant = freshName();
     await tenants.ensureDeployNamespace(tenant);
     const slice = {
@@ -114,12 +125,15 @@ describeOnOwnControlPlane("tenants that are followed", {}, (cluster) => {
     await create(client, "EndpointSlice", slice, {
       addressType: "IPv4",
       endpoints: [{ addresses: ["203.0.113.7"] }],
-      ports: [],
+      ports: [{ name: "https", port: 6443, protocol: "TCP" }],
     });
     onTestFinished(() => remove(client, "EndpointSlice", slice));
-    await untilLive(client, ["NetworkPolicy", "sless", `sless-fn-${tenant}`], (live) =>
-      JSON.stringify(live).includes("203.0.113.7/32"),
+    const at = ["NetworkPolicy", "sless", `sless-fn-${tenant}`] as const;
+    const closed = await untilLive(client, [...at], (live) =>
+      live?.spec.egress[1].to[0].ipBlock.except.includes("203.0.113.7/32"),
     );
+    const itself = closed?.spec.egress.slice(2);
+    expect(itself).toEqual(ports ? [{ to: [{ ipBlock: { cidr: "203.0.113.7/32" } }], ports }] : []);
   });
 
   it("a deploy namespace that goes is left alone until something is to run there again", async () => {
