@@ -9,7 +9,7 @@ export { nameClashes } from "./name-clashes.ts";
 export { type BuildsRequest, planBuilds, wantedBy } from "./plan-builds.ts";
 export { type PlannedRepository, type PlanRequest, planChanges } from "./plan-changes.ts";
 export { type PlanCounts, planCounts } from "./plan-counts.ts";
-export { buildText, NO_BUILDS, type PlannedBuild, type PlannedBuilds } from "./planned-build.ts";
+export { buildText, type PlannedBuild, type PlannedBuilds } from "./planned-build.ts";
 export { createPlanner, type Planner } from "./planner.ts";
 export { refusalDiagnostics } from "./refusal-diagnostics.ts";
 export { type PlanDocument, type PlanDocumentAction, planDocument } from "./render-json.ts";
