@@ -126,7 +126,7 @@ describe("the server that is asked for names", () => {
     const silent = { list: () => new Promise<never>(() => {}) };
     const begun = performance.now();
     expect(await completed(["get", "functions", ""], { client: silent })).toEqual([]);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });
 

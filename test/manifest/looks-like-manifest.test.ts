@@ -53,10 +53,10 @@ it.each<[string, string, string, boolean]>([
 it("answers at once for large files of one line or of many", () => {
   for (const piece of ["apiVersion", "apiVersion: x ", " {", "#", "\n", "-", "'"]) {
     const text = `${piece.repeat(1_000_000 / piece.length)} sless.kube5s.ru`;
-    const start = performance.now();
+    const before = process.cpuUsage();
     looksLikeManifest("all.yaml", text);
     // Linear takes some milliseconds, quadratic would take minutes.
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
   }
 });
 

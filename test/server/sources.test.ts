@@ -149,9 +149,9 @@ it("links in circles cost no more time than others", async () => {
     content: `l${(index + 1) % 2_900}/x`,
     mode: symlink,
   }));
-  const started = performance.now();
+  const before = process.cpuUsage();
   expect(await upload(fixture, forgedZip([{ name: "handler.py" }, ...links]))).toMatchObject({ status: 400 });
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
 });
 
 it("a body beyond all measure is refused while the client still sends", async () => {
