@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { RegistryError, registryError } from "./registry-error.ts";
 import { openTransport, type RegistryOptions, type RegistryRequest } from "./transport.ts";
-import { type BlobFile, mount, uploadBlob } from "./upload-blob.ts";
+import { type BlobFile, hasBlob, mount, uploadBlob } from "./upload-blob.ts";
 
 export const MEDIA_TYPES = {
   ociManifest: "application/vnd.oci.image.manifest.v1+json",
@@ -81,12 +81,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
     return { mediaType, digest, bytes };
   }
 
-  async function hasBlob(repository: string, digest: string): Promise<boolean> {
-    const response = await transport.send({ ...pull(repository), method: "HEAD", path: `blobs/${digest}` });
-    if (response.statusCode === 404) return (await absent(response)) ?? false;
-    await (await accepted(response, 200, digest)).body.dump();
-    return true;
-  }
+  const has = (repository: string, digest: string) => hasBlob(transport, repository, digest);
 
   async function blob(repository: string, digest: string): Promise<Uint8Array | undefined> {
     const response = await transport.send({
@@ -102,18 +97,18 @@ export function registryClient(options: RegistryOptions): RegistryClient {
   }
 
   async function putBlob(repository: string, { digest, bytes }: { digest: string; bytes: Uint8Array }): Promise<void> {
-    if (await hasBlob(repository, digest)) return;
+    if (await has(repository, digest)) return;
     await uploadBlob(transport, repository, { digest, bytes });
   }
 
   return {
     host: options.host,
     manifest,
-    hasBlob,
+    hasBlob: has,
     blob,
     putBlob,
     async putBlobFile(repository, blob, from) {
-      if (await hasBlob(repository, blob.digest)) return "present";
+      if (await has(repository, blob.digest)) return "present";
       for (const other of from)
         if (await mount(transport, { digest: blob.digest, from: other, to: repository })) return "mounted";
       await uploadBlob(transport, repository, blob);
@@ -145,7 +140,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
       await (await accepted(response, 202, digest)).body.dump();
     },
     async mountBlob({ digest, from, to }) {
-      if (from === to || (await hasBlob(to, digest))) return "mounted";
+      if (from === to || (await has(to, digest))) return "mounted";
       if (await mount(transport, { digest, from, to })) return "mounted";
       const bytes = await blob(from, digest);
       if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${from}@${digest} is not in the registry any more`);

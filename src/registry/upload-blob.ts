@@ -25,7 +25,7 @@ const BREAKS_MAX = 3;
 /**
  * Uploads a blob with one POST and one PUT (OCI distribution 1.1, "pushing a blob monolithically"). A connection that
  * breaks is gone on with where the registry got to, for as long as it gets any further; an upload that it has lost begins
- * anew.
+ * anew, unless it had ended and only the answer was lost.
  *
  * @throws RegistryError
  */
@@ -39,8 +39,17 @@ export async function uploadBlob(transport: Transport, repository: string, blob:
     } catch (error) {
       const isLost = isRegistryError(error, 404, 416, 500, 502, 503, 504);
       if (!isLost || starts >= STARTS_MAX) throw error;
+      if (isRegistryError(error, 404) && (await hasBlob(transport, repository, blob.digest))) return;
     }
   }
+}
+
+export async function hasBlob(transport: Transport, repository: string, digest: string): Promise<boolean> {
+  const scopes = [`repository:${repository}:pull`];
+  const response = await transport.send({ repository, scopes, method: "HEAD", path: `blobs/${digest}` });
+  if (response.statusCode !== 404) await expectStatus(response, [200], digest);
+  else await response.body.dump();
+  return response.statusCode === 200;
 }
 
 /** Makes a blob of another repository part of this one; false where the registry will not, or has it no more. */

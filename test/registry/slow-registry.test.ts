@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock, type TimerClock } from "../../src/controller/clock.ts";
 import { digestOf, type RegistryClient, type RegistryOptions, registryClient } from "../../src/registry/index.ts";
+import { bodyOf, httpServer } from "../support/http-server.ts";
 import { describeWithServers } from "../support/kubernetes/index.ts";
 import { registryAnswer, registryProxy } from "../support/registry-proxy.ts";
 import { openRegistryServer } from "../support/registry-server.ts";
@@ -98,4 +99,23 @@ describeWithServers("a registry far away", () => {
     expect(await connect(proxy.host, { clock }).hasBlob("far/busy", blobOf(Buffer.from("x")).digest)).toBe(false);
     expect(waited).toEqual(waitMs === undefined ? [] : [waitMs]);
   });
+});
+
+it("a push whose answer got lost is not sent again", async () => {
+  const taken: string[] = [];
+  const server = await httpServer(async (request, answer) => {
+    const { method = "", url = "" } = request;
+    const sent = await bodyOf(request);
+    if (method === "PUT") {
+      taken.push(sent.toString());
+      request.socket.destroy();
+    } else if (method === "POST") answer.writeHead(202, { location: "/v2/far/lost/blobs/uploads/1" }).end();
+    // The upload is over, and known no more.
+    else answer.writeHead(url.includes("/uploads/") || taken.length === 0 ? 404 : 200).end();
+  });
+  const host = new URL(server.origin).host;
+  const client = registryClient({ host, plainHttp: true, clock: systemClock });
+  onTestFinished(() => client.close());
+  await client.putBlob("far/lost", blobOf(Buffer.from("once")));
+  expect(taken).toEqual(["once"]);
 });
