@@ -14,6 +14,7 @@ import { gitRepository } from "../support/git-repository.ts";
 import { describeWithServers } from "../support/kubernetes/index.ts";
 import { packageServer } from "../support/package-server.ts";
 import { registryProxy } from "../support/registry-proxy.ts";
+import { startSless } from "../support/sless-process.ts";
 import { openTestStores, type TestStores } from "../support/stores.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testCli } from "../support/test-cli.ts";
@@ -337,7 +338,9 @@ describeWithServers("a machine with S3 and a registry", () => {
       return file;
     };
     const repository = await gitRepository(hello(1));
-    const variables = await own.variables();
+    const { REGISTRY_HOST, REGISTRY_MIRROR } = await own.variables();
+    // Without a bucket sources are in the data folder.
+    const variables = { REGISTRY_HOST: REGISTRY_HOST!, REGISTRY_MIRROR: REGISTRY_MIRROR! };
     const start = (REGISTRY_CONFIG?: string) =>
       startTestApp(repository, { stores: { ...variables, ...(REGISTRY_CONFIG ? { REGISTRY_CONFIG } : {}) } });
     for (const refused of [start(), start(await configOf("secret-but-wrong"))]) {
@@ -352,7 +355,54 @@ describeWithServers("a machine with S3 and a registry", () => {
     const app = await start(await configOf(user.password));
     await app.synced(repository.head);
     expect((await app.call("hello")).body).toBe(1);
+    expect(await readdir(join(app.data, "objects/objects/functions/default/hello"))).toHaveLength(1);
   }, 120_000);
+
+  it("a job runs the image that was pushed of it", async () => {
+    const manifest = `apiVersion: sless.kube5s.ru/v1alpha1
+kind: FunctionJob
+metadata: {name: report}
+spec: {runtime: python3.11, runID: 1, eventJSON: '{"n": 20}'}
+`;
+    const code = 'def handle(event):\n    return {"twice": event["n"] * 2}\n';
+    const repository = await gitRepository({ "report/job.yaml": manifest, "report/handler.py": code });
+    const app = await startTestApp(repository, { stores: await stores.variables() });
+    await app.synced(repository.head);
+    const { status } = await app.object<"FunctionJob">("jobs", "report");
+    expect(status).toMatchObject({ phase: "Succeeded", message: '{"twice":40}' });
+    expect(status?.imageRef).toContain("/sless-default_job_report@sha256:");
+    expect(await isInRegistry(status!.imageRef!)).toBe(true);
+  });
+
+  it("killed while it installs, it goes on with the next start, and leaves nothing half made", async () => {
+    const packages = await packageServer();
+    const snake: TestFunction = {
+      ...{ name: "snake", runtime: "python3.11", file: "handler.py" },
+      code: (text) => `import own\ndef handle(event):\n    return "${text}" + str(own.VALUE)\n`,
+      answer: (text) => `${text}7`,
+      dependencies: { "requirements.txt": packages.requirement },
+    };
+    const repository = await gitRepository(filesOf(snake, "got "));
+    const data = join(await temporaryFolder(), "data");
+    const env = await stores.variables();
+    packages.hold();
+    const killed = await startSless(repository.dir, { data, env });
+    await eventually("pip waits for the package", packages.held, (isHeld) => isHeld, 90_000);
+    killed.kill("SIGKILL");
+    await killed.exited;
+    packages.release();
+    const next = await startSless(repository.dir, { data, env });
+    const answer = async () => (await fetch(`${next.url}/fn/default/snake`, { method: "POST" })).text();
+    await eventually(
+      "it answers",
+      () => answer().catch(String),
+      (body) => body === "got 7",
+      180_000,
+    );
+    // Output of commands is kept as long as the process lives.
+    expect((await readdir(join(data, "builds/tmp"))).filter((name) => !name.endsWith(".log"))).toEqual([]);
+    expect(await readdir(join(data, "builds/pulled/tmp"))).toEqual([]);
+  }, 300_000);
 });
 
 const bucketOf = (variables: Record<string, string>) =>

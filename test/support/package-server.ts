@@ -11,6 +11,11 @@ export interface PackageServer {
   readonly tarball: string;
   /** How often a package was fetched. */
   fetched(): number;
+  /** From now on whoever asks waits until `release`. */
+  hold(): void;
+  /** Somebody waits. */
+  held(): boolean;
+  release(): void;
 }
 
 /** A wheel and an npm package to be had by their addresses, without any registry; as long as the test runs. */
@@ -20,16 +25,28 @@ export async function packageServer(): Promise<PackageServer> {
     "/tiny.tgz": await npmPackage(),
   };
   let count = 0;
+  let isHolding = false;
+  const waiting: (() => void)[] = [];
   const { port } = await httpServer((request, answer) => {
     const content = files[request.url ?? ""];
     if (content) count += 1;
-    answer.writeHead(content ? 200 : 404).end(content);
+    const reply = () => void answer.writeHead(content ? 200 : 404).end(content);
+    if (isHolding) waiting.push(reply);
+    else reply();
   });
   const origin = `http://127.0.0.1:${port}`;
   return {
     requirement: `own @ ${origin}/own-1.0-py3-none-any.whl\n`,
     tarball: `${origin}/tiny.tgz`,
     fetched: () => count,
+    hold() {
+      isHolding = true;
+    },
+    held: () => waiting.length > 0,
+    release() {
+      isHolding = false;
+      for (const reply of waiting.splice(0)) reply();
+    },
   };
 }
 
