@@ -39,6 +39,8 @@ export function addEntry(archive: Pack, entry: LayerEntry): Promise<void> {
       return void archive.entry(header, Buffer.from(buffer, byteOffset, byteLength), done);
     }
     const sink = archive.entry({ ...header, size: entry.size }, done);
+    // It comes by `done` too; an error that nobody listens for would end the process.
+    sink.on("error", reject);
     pour(entry.stream(), sink).catch((error: unknown) => sink.destroy(error as Error));
   });
 }
