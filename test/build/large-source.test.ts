@@ -48,5 +48,5 @@ describeWithServers("a source of 96 MiB", () => {
       expect(told.files).toBe(files);
       expect(told.grownMB, way).toBeLessThan(GROWN_MAX_MB);
     }
-  });
+  }, 240_000);
 });
