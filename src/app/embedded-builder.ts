@@ -66,7 +66,7 @@ export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, close
   await rm(join(folder, "tmp"), { recursive: true, force: true });
   await mkdir(join(folder, "tmp"), { recursive: true });
   const clients = registryClients(options.registry, closers);
-  const prefix = `sless-dev-${options.installation}/`;
+  const prefix = `${options.registry.prefix}sless-dev-${options.installation}/`;
   const registry = clients(options.registry.host);
   await credentialsOf(options.registry, registry.host)();
   await checkRegistry(registry, `${prefix}sless-base`, notice);

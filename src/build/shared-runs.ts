@@ -47,6 +47,7 @@ export function openSharedRuns<Wanted, Result>(options: SharedRunsOptions<Wanted
   const { folder, clock } = options;
   const active = new Map<string, Run<Result>>();
   const failures = new Map<string, { readonly fault: BuildFault; readonly count: number; readonly retryAt: number }>();
+  let started = 0;
 
   function remember(key: string, fault: BuildFault): void {
     const count = (failures.get(key)?.count ?? 0) + 1;
@@ -55,7 +56,9 @@ export function openSharedRuns<Wanted, Result>(options: SharedRunsOptions<Wanted
 
   function start(key: string, wanted: Wanted): Run<Result> {
     const stop = new AbortController();
-    const log = logFile(join(folder, `run-${key}.log`), { maxBytes: LOG_MAX_BYTES, whenFull: "stop" });
+    started += 1;
+    // A name of its own: the log of an earlier run of the key may only now be removed.
+    const log = logFile(join(folder, `run-${key}-${started}.log`), { maxBytes: LOG_MAX_BYTES, whenFull: "stop" });
     const users = new Set<RunUser>();
     const step = (name: string) => {
       run.step = name;
@@ -86,7 +89,14 @@ export function openSharedRuns<Wanted, Result>(options: SharedRunsOptions<Wanted
       const failure = failures.get(key);
       if (failure && !active.has(key) && clock.now().getTime() < failure.retryAt) throw failure.fault;
       user.signal.throwIfAborted();
-      const run = active.get(key) ?? start(key, wanted);
+      let run = active.get(key);
+      while (run?.stop.signal.aborted) {
+        // Nobody waited for it any more: what it comes to is no answer for somebody new.
+        await run.done.catch(() => undefined);
+        run = active.get(key);
+      }
+      user.signal.throwIfAborted();
+      run ??= start(key, wanted);
       run.users.add(user);
       if (run.step !== undefined) user.step(run.step);
       try {

@@ -1,3 +1,4 @@
+import { parseRegistryHost, parseRegistryPlace, type RegistryPlace } from "./registry-place.ts";
 import {
   type Faults,
   oneOf,
@@ -9,9 +10,8 @@ import {
   type SettingReader,
 } from "./setting-reader.ts";
 
-export interface RegistrySettings {
-  /** `REGISTRY_HOST`, with its port. */
-  readonly host: string;
+/** `REGISTRY_HOST`, and how it is spoken to. */
+export interface RegistrySettings extends RegistryPlace {
   /** `REGISTRY_SECRET`: a docker config Secret in the pod's namespace. */
   readonly secret: string | undefined;
   /** `REGISTRY_PLAIN_HTTP`, default false: without TLS. */
@@ -80,13 +80,13 @@ export function isTrue(read: Read, name: string, fallback = false): boolean {
 }
 
 export function readRegistry(read: Read): RegistrySettings | undefined {
-  const host = textOf(read, "REGISTRY_HOST");
+  const place = read<RegistryPlace | undefined>("REGISTRY_HOST", undefined, parseRegistryPlace, undefined);
   const others = {
     secret: textOf(read, "REGISTRY_SECRET"),
     plainHttp: isTrue(read, "REGISTRY_PLAIN_HTTP"),
-    mirror: textOf(read, "REGISTRY_MIRROR"),
+    mirror: read<string | undefined>("REGISTRY_MIRROR", undefined, parseRegistryHost, undefined),
   };
-  return host === undefined ? undefined : Object.freeze({ host, ...others });
+  return place && Object.freeze({ ...place, ...others });
 }
 
 export function readBuilds(read: Read, faults: Faults): BuildSettings | undefined {

@@ -1,7 +1,8 @@
 import { SlessError } from "../errors/index.ts";
 import type { Environment } from "./build-environment.ts";
 import { isTrue, type Read, readS3, type S3Settings, textOf } from "./image-settings.ts";
-import { type Parsed, type SettingReader, settingReader } from "./setting-reader.ts";
+import { parseRegistryHost, parseRegistryPlace, type RegistryPlace } from "./registry-place.ts";
+import { type SettingReader, settingReader } from "./setting-reader.ts";
 
 /** Where the embedded mode keeps sources and images when not in its data folder. Frozen. */
 export interface StoreSettings {
@@ -11,9 +12,8 @@ export interface StoreSettings {
   readonly registry: LocalRegistrySettings | undefined;
 }
 
-export interface LocalRegistrySettings {
-  /** `REGISTRY_HOST`, with its port. */
-  readonly host: string;
+/** `REGISTRY_HOST`, and how it is spoken to. */
+export interface LocalRegistrySettings extends RegistryPlace {
   /** Whether a host is spoken to without TLS. `REGISTRY_PLAIN_HTTP` for registry and mirror; default: those of this machine. */
   readonly isPlainHttp: (host: string) => boolean;
   /** `REGISTRY_MIRROR`: host that answers for docker.io. */
@@ -49,23 +49,13 @@ export function readStoreSettings(env: Environment, flags: StoreFlags = {}): Sto
 }
 
 function readLocalRegistry(read: Read, env: Environment): LocalRegistrySettings | undefined {
-  const readHost = (name: string) => read<string | undefined>(name, undefined, parseRegistryHost, undefined);
-  const host = readHost("REGISTRY_HOST");
-  const mirror = readHost("REGISTRY_MIRROR");
+  const place = read<RegistryPlace | undefined>("REGISTRY_HOST", undefined, parseRegistryPlace, undefined);
+  const mirror = read<string | undefined>("REGISTRY_MIRROR", undefined, parseRegistryHost, undefined);
   const plainHttp = isTrue(read, "REGISTRY_PLAIN_HTTP");
   const isPlainHttp = (of: string) => (env.REGISTRY_PLAIN_HTTP ? plainHttp && isOneOf(of) : isLoopback(of));
-  const isOneOf = (of: string) => of === host || of === mirror;
+  const isOneOf = (of: string) => of === place?.host || of === mirror;
   const dockerConfig = textOf(read, "REGISTRY_CONFIG");
-  return host === undefined ? undefined : Object.freeze({ host, mirror, isPlainHttp, dockerConfig });
-}
-
-/** What references of images take for a host: with a dot, a port, or `localhost`. */
-const HOST = /^(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+|\[[0-9a-f:]+\]|[a-z0-9-]+(?=:))(?::\d{1,5})?$/i;
-
-function parseRegistryHost(text: string): Parsed<string> {
-  return HOST.test(text)
-    ? { value: text.toLowerCase() }
-    : { fault: `"${text.slice(0, 100)}" is no host of a registry: write for example 127.0.0.1:5000, without http://` };
+  return place && Object.freeze({ ...place, mirror, isPlainHttp, dockerConfig });
 }
 
 function isLoopback(host: string): boolean {

@@ -25,6 +25,14 @@ it("a flag stands above its variable, and credentials come from the environment"
 });
 
 it.each([
+  ["registry.example.org", { host: "registry.example.org", prefix: "" }],
+  ["GHCR.io/acme", { host: "ghcr.io", prefix: "acme/" }],
+  ["10.1.0.5:5000/acme/dev_functions", { host: "10.1.0.5:5000", prefix: "acme/dev_functions/" }],
+])("images go to %s", (place, expected) => {
+  expect(readStoreSettings({ REGISTRY_HOST: place }).registry).toMatchObject(expected);
+});
+
+it.each([
   ["127.0.0.1:5000", {}, true],
   ["localhost:5000", {}, true],
   ["[::1]:5000", {}, true],
@@ -43,7 +51,10 @@ it.each([
   [{ S3_BUCKET: "b", S3_ACCESS_KEY: "key" }, "S3_ACCESS_KEY and S3_SECRET_KEY go together"],
   [{ S3_BUCKET: "b", S3_ENDPOINT: "127.0.0.1:7070" }, "S3_ENDPOINT is no http(s) address"],
   [{ REGISTRY_HOST: "http://127.0.0.1:5000" }, 'REGISTRY_HOST "http://127.0.0.1:5000" is no host of a registry'],
-  [{ REGISTRY_HOST: "127.0.0.1:5000/team" }, "is no host of a registry"],
+  [{ REGISTRY_HOST: "127.0.0.1:5000/Team" }, 'REGISTRY_HOST "127.0.0.1:5000/Team" is no place in a registry'],
+  [{ REGISTRY_HOST: "ghcr.io/" }, "is no place in a registry"],
+  [{ REGISTRY_HOST: "ghcr.io/acme/../other" }, "is no place in a registry"],
+  [{ REGISTRY_HOST: `ghcr.io/${"a/".repeat(60)}b` }, "is no place in a registry"],
   [{ REGISTRY_HOST: "registry" }, "is no host of a registry"],
   [{ REGISTRY_HOST: "a:1", REGISTRY_MIRROR: "user:secret@b" }, "REGISTRY_MIRROR"],
   [{ REGISTRY_HOST: "a:1", REGISTRY_PLAIN_HTTP: "yes" }, 'REGISTRY_PLAIN_HTTP "yes" is none of true, false'],

@@ -57,14 +57,15 @@ describeWithServers("a machine with S3 and a registry", () => {
     ];
     const proxy = await registryProxy(stores.registry.host);
     const repository = await gitRepository(Object.assign({}, ...functions.map((fn) => filesOf(fn, "one"))));
-    const variables: Record<string, string> = { ...(await stores.variables()), REGISTRY_HOST: proxy.host };
+    const place = `${proxy.host}/acme/functions`;
+    const variables: Record<string, string> = { ...(await stores.variables()), REGISTRY_HOST: place };
     const app = await startTestApp(repository, { stores: variables });
     await app.synced(repository.head);
     for (const { name, answer } of functions)
       expect(await app.call(name)).toEqual({ status: 200, body: answer("one") });
     const before = await statusOf(app, "snake");
     expect(before.imageRef).toMatch(
-      new RegExp(`^${proxy.host}/sless-dev-[0-9a-f]{12}/sless-default_snake@sha256:[0-9a-f]{64}$`),
+      new RegExp(`^${place}/sless-dev-[0-9a-f]{12}/sless-default_snake@sha256:[0-9a-f]{64}$`),
     );
     expect((await app.object<"Function">("functions", "snake")).spec.s3Bucket).toBe(variables.S3_BUCKET);
     expect(await readdir(join(app.data, "objects")).catch(() => [])).toEqual([]);

@@ -17,6 +17,7 @@ export async function openClusterBuilder(parts: ClusterParts, objects: ClusterOb
   const builder = imageBuilder({
     objects: objects.objects,
     registry: clients(where.host),
+    prefix: where.prefix,
     clientOf: clients,
     mirror: where.mirror,
     jobs: await openJobs(parts, objects),

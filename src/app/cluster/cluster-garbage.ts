@@ -17,7 +17,7 @@ export async function startClusterGarbage(
   // Clients of its own: what those of the builder remember is not what is there.
   const registry = where && {
     registry: registryClients(parts)(where.host),
-    prefix: "",
+    prefix: where.prefix,
     removed: (digest: string) => builder.forget?.(digest),
   };
   return startGarbage({
