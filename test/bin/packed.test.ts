@@ -128,7 +128,9 @@ describe("the package", () => {
     const repository = await gitRepository(pythonFunction("one", answering("first")));
     const { code, stdout, stderr } = await sless(["plan", "--repo", repository.dir]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
-    expect(stdout).toContain("+ Function/default/one   append: nothing is to be installed   (functions/one/function.yaml:2)");
+    expect(stdout).toContain(
+      "+ Function/default/one   append: nothing is to be installed   (functions/one/function.yaml:2)",
+    );
     expect((await sless(["init", "--runtime"])).stdout).toContain("python3.11\n");
   });
 

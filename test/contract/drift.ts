@@ -3,6 +3,7 @@ import { ANNOTATIONS } from "../../src/apis/index.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { functionFolder } from "../support/function-files.ts";
+import { limitUnderLoad } from "../support/limit-under-load.ts";
 import { type DriftWorld, driftWorld, versions } from "../sync/drift-world.ts";
 
 /** How sync answers whoever changes its objects, on any ResourceStore; whoever opens it cleans up after workloads. */
@@ -15,7 +16,7 @@ export function driftContract(open: () => Promise<{ store: ResourceStore; namesp
     const world = await openWorld();
     const asked = world.asked();
     await edit(world, { entrypoint: "other.handle", runtime: "nodejs20" });
-    await world.until("it is put back", (seen) => seen?.spec.runtime === "python3.11", 2_000);
+    await world.until("it is put back", (seen) => seen?.spec.runtime === "python3.11", limitUnderLoad(2_000));
     await world.controller.idle();
     expect(world.asked()).toBe(asked);
   });
@@ -25,7 +26,11 @@ export function driftContract(open: () => Promise<{ store: ResourceStore; namesp
     const asked = world.asked();
     const before = (await world.get("Function", "hello"))!.metadata.uid;
     await world.store.delete("Function", { namespace: world.namespace, name: "hello" });
-    await world.until("it is there again", (seen) => seen !== undefined && seen.metadata.uid !== before, 5_000);
+    await world.until(
+      "it is there again",
+      (seen) => seen !== undefined && seen.metadata.uid !== before,
+      limitUnderLoad(5_000),
+    );
     await world.controller.idle();
     expect(world.asked()).toBe(asked);
   });
@@ -37,7 +42,7 @@ export function driftContract(open: () => Promise<{ store: ResourceStore; namesp
     const reason = async () => (await world.repository()).status?.conditions?.[0]?.reason;
     await eventually("it is told", reason, (seen) => seen === "GitOperationFailed");
     await edit(world, { runtime: "nodejs20" });
-    await world.until("it is put back", (seen) => seen?.spec.runtime === "python3.11", 5_000);
+    await world.until("it is put back", (seen) => seen?.spec.runtime === "python3.11", limitUnderLoad(5_000));
     await world.controller.idle();
     expect(await reason()).toBe("GitOperationFailed");
   });

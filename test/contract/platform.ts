@@ -369,7 +369,7 @@ export async function answerOf(platform: Platform, workload: WorkloadRef) {
 export async function logText(platform: Platform, workload: WorkloadRef, tailLines?: number): Promise<string> {
   const options = {
     follow: false,
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.timeout(30_000),
     ...(tailLines === undefined ? {} : { tailLines }),
   };
   let text = "";

@@ -3,6 +3,7 @@ import type { WorkloadSpec } from "../../../src/platform/index.ts";
 import { specOf, untilCurrent } from "../../contract/platform.ts";
 import { eventually } from "../../support/eventually.ts";
 import { describeOnCluster } from "../../support/kubernetes/index.ts";
+import { limitUnderLoad } from "../../support/limit-under-load.ts";
 import { type PlatformWorld, platformOnCluster, withSecret } from "./platform-on-cluster.ts";
 
 const IMAGE = `registry.local/image@sha256:${"a".repeat(64)}`;
@@ -46,7 +47,7 @@ describeOnCluster("children that somebody touches", (cluster) => {
     const wanted = comparable(await world.get("deployments", "hello"));
     await world.edit("deployments", "hello", patch);
     const seen = () => world.get("deployments", "hello").then(comparable);
-    await eventually("it is put right", seen, (now) => same(now, wanted), BACK_WITHIN_MS);
+    await eventually("it is put right", seen, (now) => same(now, wanted), limitUnderLoad(BACK_WITHIN_MS));
     await untilCurrent(world.platform, spec.workload);
     const before = world.requests();
     await world.platform.apply(spec, 1);
@@ -107,7 +108,7 @@ describeOnCluster("children that somebody touches", (cluster) => {
       await world.drop(resource!, name!);
       const seen = () => world.get(resource!, name!);
       const isNew = (now: typeof secret) => now !== undefined && now.metadata.uid !== metadata.uid;
-      await eventually(`${resource} ${name} is back`, seen, isNew, BACK_WITHIN_MS);
+      await eventually(`${resource} ${name} is back`, seen, isNew, limitUnderLoad(BACK_WITHIN_MS));
     }
     expect(await untilCurrent(world.platform, spec.workload)).toMatchObject({ serving: 1 });
   });
@@ -124,7 +125,12 @@ describeOnCluster("children that somebody touches", (cluster) => {
     expect((await world.get("deployments", "hello")).metadata).toMatchObject({ uid: metadata.uid });
     await world.edit("deployments", "hello", { metadata: { finalizers: null } });
     const seen = () => world.get("deployments", "hello");
-    await eventually("it is made anew", seen, (now) => now && now.metadata.uid !== metadata.uid, BACK_WITHIN_MS);
+    await eventually(
+      "it is made anew",
+      seen,
+      (now) => now && now.metadata.uid !== metadata.uid,
+      limitUnderLoad(BACK_WITHIN_MS),
+    );
   });
 
   it("a namespace that somebody deleted is made again", async () => {
