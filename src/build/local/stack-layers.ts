@@ -1,5 +1,5 @@
 import { copyFile, link, lstat, mkdir, readdir, readlink, rm, symlink } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { IMAGE_PATHS } from "../plan/index.ts";
 import type { LayerRemovals } from "./unpack-layer.ts";
 
@@ -10,6 +10,7 @@ export interface UnpackedLayer extends LayerRemovals {
 
 const LINKS_AT_ONCE = 32;
 const DEPS = IMAGE_PATHS.deps.slice(1);
+const ROOT = dirname(IMAGE_PATHS.out);
 
 /**
  * Puts layers on each other in a folder, as an image has them. Their files are shared, not copied: a layer that is nothing but
@@ -24,8 +25,9 @@ export async function stackLayers(layers: readonly UnpackedLayer[], target: stri
       await merge(join(layer.folder, "sless"), join(target, "sless"));
   }
   if (!shared) return;
+  // The other layers may have put a link on the way there.
+  for (const path of [ROOT, IMAGE_PATHS.out]) await makeFolder(join(target, path));
   const place = join(target, DEPS);
-  await mkdir(join(target, IMAGE_PATHS.out), { recursive: true });
   await rm(place, { recursive: true, force: true });
   await symlink(relative(join(target, IMAGE_PATHS.out), join(shared.folder, DEPS)), place);
 }
@@ -34,7 +36,10 @@ export async function stackLayers(layers: readonly UnpackedLayer[], target: stri
 async function sharedDependencies(layers: readonly UnpackedLayer[]): Promise<UnpackedLayer | undefined> {
   if (layers.some(({ removed, emptied }) => removed.length + emptied.length > 0)) return undefined;
   const filled: UnpackedLayer[] = [];
-  for (const layer of layers) if ((await namesIn(join(layer.folder, DEPS))).length > 0) filled.push(layer);
+  for (const layer of layers) {
+    const deps = await realPath(layer.folder, DEPS.split("/"));
+    if (deps !== undefined && (await namesIn(deps)).length > 0) filled.push(layer);
+  }
   const [only, ...others] = filled;
   if (!only || others.length > 0) return undefined;
   const isPure = (await namesIn(join(only.folder, "sless"))).join() === "image";
@@ -49,11 +54,15 @@ async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
+/** In place of a file or a link, too. */
+async function makeFolder(at: string): Promise<void> {
+  if (await isFolder(at)) return;
+  await rm(at, { force: true });
+  await mkdir(at);
+}
+
 async function merge(from: string, to: string): Promise<void> {
-  if (!(await isFolder(to))) {
-    await rm(to, { force: true });
-    await mkdir(to);
-  }
+  await makeFolder(to);
   const entries = await readdir(from, { withFileTypes: true });
   const others = entries.filter((entry) => !entry.isDirectory());
   for (let start = 0; start < others.length; start += LINKS_AT_ONCE) {

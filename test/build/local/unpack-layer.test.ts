@@ -192,6 +192,27 @@ it.each<[string, readonly Member[]]>([
   expect(await readFile(join(at.outside, "kept"), "utf8")).toBe("kept");
 });
 
+it.each<[string, string, "empty" | "file" | "filled"]>([
+  ["the folder of the image", "sless/image", "empty"],
+  ["the folder of the image where that has such a file", "sless/image", "file"],
+  ["the folder of the image where that has such a folder", "sless/image", "filled"],
+  ["the folder of all", "sless", "empty"],
+])("a layer with a link for %s gets shared dependencies nowhere else", async (_what, name, found) => {
+  const at = await newFolder();
+  const elsewhere = join(at.outside, name === "sless" ? "elsewhere/image" : "elsewhere");
+  await mkdir(elsewhere, { recursive: true });
+  if (found === "file") await writeFile(join(elsewhere, "deps"), "kept");
+  if (found === "filled") {
+    await mkdir(join(elsewhere, "deps"));
+    await writeFile(join(elsewhere, "deps/a"), "kept");
+  }
+  const before = await readdir(elsewhere, { recursive: true });
+  await unpack([DEPENDENCIES, [{ name, type: "symlink", linkname: join(at.outside, "elsewhere") }]], at);
+  expect(await readdir(elsewhere, { recursive: true })).toEqual(before);
+  expect(lstatSync(join(at.folder, "sless/image")).isDirectory()).toBe(true);
+  expect(await readFile(join(at.folder, "sless/image/deps/package/index.js"), "utf8")).toBe("installed");
+});
+
 it("an image of more than the machine takes is refused", async () => {
   const two = [
     { name: "sless/a", text: "12345" },
