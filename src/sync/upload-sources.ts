@@ -1,12 +1,13 @@
 import { refOf, sourceKey, type WorkloadRef } from "../apis/index.ts";
 import { isSlessError } from "../errors/index.ts";
 import type { DesiredObject, DesiredSource } from "../plan/index.ts";
-import { type GitReader, packArchive } from "../source/index.ts";
+import { type GitReader, packArchive, packedPieces } from "../source/index.ts";
 import { eachLimited } from "./each-limited.ts";
 import { isAskedFor, OK, type Outcome, type Run } from "./run.ts";
+import { storedFiles } from "./stored-files.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
-/** Small archives that are packed at a time; of larger ones only one is in memory. */
+/** Small archives that are packed at a time, in memory; larger ones are stored as they are packed, one at a time. */
 const PACKED_AT_A_TIME = 16;
 const SMALL_BYTES = 2 * 1024 * 1024;
 
@@ -20,7 +21,7 @@ export async function uploadSources(run: Run, deps: SyncDeps): Promise<Outcome> 
   const isThorough = isAskedFor(run) || !run.memory.isStoreChecked;
   const lost = isThorough ? await lostSources(run, deps) : [];
   const groups = [...Map.groupBy([...wanted, ...lost], ({ source }) => source.digest).values()];
-  const isSmall = ([first]: Wanted[]) => (first!.source.bytes ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES;
+  const isSmall = ([first]: Wanted[]) => isSmallSource(first!.source);
   const upload = (group: Wanted[]) => uploadGroup(group, run, deps);
   await eachLimited(groups.filter(isSmall), upload, PACKED_AT_A_TIME);
   await eachLimited(
@@ -61,6 +62,7 @@ function sourcesOf(objects: readonly DesiredObject[]): Wanted[] {
 }
 
 async function uploadGroup(group: readonly Wanted[], run: Run, deps: SyncDeps): Promise<void> {
+  const { git } = run.memory.opened!;
   let archive: Promise<Uint8Array> | undefined;
   for (const { ref, source } of group) {
     run.signal.throwIfAborted();
@@ -68,8 +70,12 @@ async function uploadGroup(group: readonly Wanted[], run: Run, deps: SyncDeps): 
     const started = deps.clock.monotonicMs();
     try {
       if (await deps.objects.has(key)) continue;
-      archive ??= pack(run.memory.opened!.git, source);
-      await deps.objects.put(key, await archive);
+      if (isSmallSource(source)) {
+        archive ??= pack(git, source);
+        await deps.objects.put(key, await archive);
+      } else {
+        await deps.objects.put(key, packedPieces(await storedFiles(git, source)));
+      }
     } catch (error) {
       // A full disk refuses every archive; a blob that is corrupt or edited only those that hold it.
       if (!isSlessError(error, "object_missing") && !isSlessError(error, "file_changed")) throw error;
@@ -79,6 +85,10 @@ async function uploadGroup(group: readonly Wanted[], run: Run, deps: SyncDeps): 
     const durationMs = deps.clock.monotonicMs() - started;
     deps.report({ step: "stored", object: ref, sourceDigest: source.digest, durationMs });
   }
+}
+
+function isSmallSource({ bytes = Number.POSITIVE_INFINITY }: DesiredSource): boolean {
+  return bytes <= SMALL_BYTES;
 }
 
 async function pack(git: GitReader, source: DesiredSource): Promise<Uint8Array> {
