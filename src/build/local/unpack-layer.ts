@@ -10,11 +10,14 @@ import { messageOf, SlessError } from "../../errors/index.ts";
 /** What is left of what an image may come to on this machine; counted down by every layer of it. */
 export interface UnpackBudget {
   bytes: number;
+  /** Files, links and folders, also those that are only on the way to others. */
   entries: number;
+  /** Bytes of its layers to look through, most of which are none of ours. */
+  read: number;
 }
 
 export function unpackBudget(): UnpackBudget {
-  return { bytes: 4 * 1024 ** 3, entries: 500_000 };
+  return { bytes: 4 * 1024 ** 3, entries: 500_000, read: 32 * 1024 ** 3 };
 }
 
 export interface PackedLayer {
@@ -48,7 +51,9 @@ export async function unpackLayer(
   const removals: LayerRemovals = { removed: [], emptied: [] };
   const reader = extract();
   const packed = Readable.from([bytes]);
-  const reading = /[+.]gzip$/.test(mediaType) ? pipeline(packed, createGunzip(), reader) : pipeline(packed, reader);
+  const counted = (chunks: AsyncIterable<Uint8Array>) => within(chunks, budget);
+  const isPacked = /[+.]gzip$/.test(mediaType);
+  const reading = isPacked ? pipeline(packed, createGunzip(), counted, reader) : pipeline(packed, counted, reader);
   reading.catch(() => undefined); // thrown below
   try {
     for await (const entry of reader) {
@@ -66,6 +71,15 @@ export async function unpackLayer(
   }
 }
 
+/** A few packed bytes may stand for any number. */
+async function* within(chunks: AsyncIterable<Uint8Array>, budget: UnpackBudget): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    budget.read -= chunk.byteLength;
+    if (budget.read < 0) throw tooLarge();
+    yield chunk;
+  }
+}
+
 async function unpackEntry(
   entry: Entry,
   folder: string,
@@ -76,9 +90,9 @@ async function unpackEntry(
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   if (parts[0] !== "sless") return;
   if (parts.includes("..")) throw invalid(`${shown(name)} leads out of it`);
-  budget.entries -= 1;
   budget.bytes -= size;
-  if (budget.entries < 0 || budget.bytes < 0) throw invalid("the image is larger than this machine takes");
+  if (budget.bytes < 0) throw tooLarge();
+  countEntry(budget);
   const last = parts.at(-1) ?? "";
   if (last === OPAQUE) return void emptied.push(parts.slice(0, -1).join("/"));
   if (last.startsWith(WHITEOUT)) {
@@ -86,10 +100,10 @@ async function unpackEntry(
     if (["", ".", ".."].includes(gone)) throw invalid(`${shown(name)} removes what it may not`);
     return void removed.push([...parts.slice(0, -1), gone].join("/"));
   }
-  const parent = await realFolder(folder, parts.slice(0, -1));
+  const parent = await realFolder(folder, parts.slice(0, -1), budget);
   const at = join(parent, last);
   if (type === "directory") {
-    await realFolder(folder, parts, { replace: true });
+    await realFolder(folder, parts, budget, { replace: true });
     return;
   }
   await rm(at, { recursive: true, force: true });
@@ -104,6 +118,7 @@ async function unpackEntry(
 async function realFolder(
   root: string,
   parts: readonly string[],
+  budget: UnpackBudget,
   { replace = false }: { readonly replace?: boolean } = {},
 ): Promise<string> {
   let at = root;
@@ -112,9 +127,10 @@ async function realFolder(
     at = join(at, part);
     const found = await lstat(at).catch(() => undefined);
     if (found?.isDirectory()) continue;
-    const isLast = index === parts.length - 1;
-    if (found && !(replace && isLast)) throw invalid(`${shown(parts.join("/"))} leads through a link or a file`);
+    const isWanted = replace && index === parts.length - 1;
+    if (found && !isWanted) throw invalid(`${shown(parts.join("/"))} leads through a link or a file`);
     if (found) await rm(at);
+    if (!isWanted) countEntry(budget);
     await mkdir(at);
   }
   return at;
@@ -136,6 +152,15 @@ async function linked(target: string, folder: string): Promise<string> {
     if (!found || found.isSymbolicLink()) throw invalid(`it links to ${shown(target)}, which is no file of it`);
   }
   return at;
+}
+
+function countEntry(budget: UnpackBudget): void {
+  budget.entries -= 1;
+  if (budget.entries < 0) throw tooLarge();
+}
+
+function tooLarge(): SlessError {
+  return invalid("the image is larger than this machine takes");
 }
 
 function invalid(cause: string): SlessError {

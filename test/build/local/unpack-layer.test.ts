@@ -213,17 +213,27 @@ it.each<[string, string, "empty" | "file" | "filled"]>([
   expect(await readFile(join(at.folder, "sless/image/deps/package/index.js"), "utf8")).toBe("installed");
 });
 
-it("an image of more than the machine takes is refused", async () => {
-  const two = [
-    { name: "sless/a", text: "12345" },
-    { name: "sless/b", text: "12345" },
-  ];
-  const bytes = await layerOf(two);
-  const within = async (budget: UnpackBudget) =>
-    unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes }, await temporaryFolder(), budget);
-  await expect(within({ bytes: 9, entries: 10 })).rejects.toThrow("larger than this machine");
-  await expect(within({ bytes: 99, entries: 1 })).rejects.toThrow("larger than this machine");
-  await within({ bytes: 10, entries: 2 });
+const TWO = [
+  { name: "sless/a", text: "12345" },
+  { name: "sless/b/c/d", text: "12345" },
+];
+/** A tar has a head of 512 bytes for each, content in pieces of so many, and two such pieces at its end. */
+const TAR_BYTES = 6 * 512;
+
+it.each<[string, readonly Member[], Partial<UnpackBudget>]>([
+  ["bytes", TWO, { bytes: 9 }],
+  ["files, with the folders that they need", TWO, { entries: 4 }],
+  ["bytes to look through", TWO, { read: TAR_BYTES - 1 }],
+  ["bytes to look through, none of them ours", [{ name: "zeros", text: "\0".repeat(1_000_000) }], { read: 999_999 }],
+])("an image of more %s than the machine takes is refused", async (_what, members, less) => {
+  const bytes = await layerOf(members);
+  const within = async (budget: Partial<UnpackBudget>) =>
+    unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes }, await temporaryFolder(), {
+      ...{ bytes: 10, entries: 5, read: 1_002_048 },
+      ...budget,
+    });
+  await expect(within(less)).rejects.toThrow("larger than this machine");
+  await within({});
 });
 
 it.each<[string, (layer: Uint8Array) => Uint8Array]>([
