@@ -94,6 +94,28 @@ async function applyNamespace(cluster: Cluster, token: string, name: string, lab
   return status < 300 ? "done" : `${status} ${answer.message}`;
 }
 
+type Way = [method: "POST" | "PUT" | "PATCH", path: string, body: object, contentType?: string];
+
+/** Than by server-side apply to the namespace itself. */
+function byOtherWays(name: string, labels: object): Way[] {
+  const object = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
+  const generated = { ...object, metadata: { generateName: "sless-fn-", labels } };
+  const json = [{ op: "replace", path: "/metadata/labels", value: labels }];
+  const merge = { metadata: { labels } };
+  return [
+    ["POST", "", generated],
+    ["POST", "", { ...generated, metadata: { ...generated.metadata, name: "" } }],
+    ["POST", "", { ...object, metadata: { name: "sless-fn-new", labels } }],
+    ...["", "/status", "/finalize"].flatMap((subresource): Way[] => [["PUT", `/${name}${subresource}`, object]]),
+    ...["", "/status"].flatMap((subresource): Way[] => [
+      ["PATCH", `/${name}${subresource}`, merge, "application/merge-patch+json"],
+      ["PATCH", `/${name}${subresource}`, merge, "application/strategic-merge-patch+json"],
+      ["PATCH", `/${name}${subresource}`, json, "application/json-patch+json"],
+      ["PATCH", `/${name}${subresource}`, object, "application/apply-patch+yaml"],
+    ]),
+  ];
+}
+
 const REFUSED_MAKER = /^403 .*namespace-maker needs the verb adopt on namespaces/;
 const REFUSED = /^403 .*denied request: sless /;
 
@@ -271,7 +293,8 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
     });
 
     it("is not needed to be kept from a deploy namespace that is made or labelled beforehand", async () => {
-      const rule = (verbs: string[]) => ({ apiGroups: [""], resources: ["namespaces"], verbs });
+      const resources = ["namespaces", "namespaces/status", "namespaces/finalize"];
+      const rule = (verbs: string[]) => ({ apiGroups: [""], resources, verbs });
       const rights = {
         "namespace-maker": rule(["create", "update", "patch", "get", "delete"]),
         "namespace-admin": rule(["*"]),
@@ -310,6 +333,20 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
       }
       expect(await write(maker!, DEPLOY!, { team: "blue" })).toBe("done");
       expect(await write(maker!, "sless-fnord", OURS)).toBe("done");
+      for (const way of byOtherWays(DEPLOY!, stolen)) {
+        const [method, path, body, contentType] = way;
+        const said = async (token: string) => {
+          const query = `?dryRun=All&fieldManager=test${contentType?.includes("apply") ? "&force=true" : ""}`;
+          const answer = await cluster().request(method, `/api/v1/namespaces${path}${query}`, {
+            token,
+            body,
+            ...(contentType && { contentType }),
+          });
+          return answer.status < 300 ? "done" : `${answer.status} ${answer.body.message}`;
+        };
+        expect([method, path, await said(maker!)]).toEqual([method, path, expect.stringMatching(REFUSED_MAKER)]);
+        expect([method, path, await said(admin!)]).toEqual([method, path, "done"]);
+      }
     });
   });
 });
