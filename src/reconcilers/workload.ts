@@ -31,6 +31,9 @@ export interface WorkloadDeps extends RunDeps {
   readonly prepareStopped?: boolean;
 }
 
+/** Nodes do not get the image: it is gone, or they may not. */
+const NOT_PULLED = "ImagePullBackOff";
+
 type Workload = ObjectOf<"Function"> | ObjectOf<"Service">;
 type WorkloadKindServed = "Function" | "Service";
 
@@ -121,7 +124,12 @@ async function start(
     const { imageRef, reused, durationMs } = build;
     run.deps.report({ step: "built", object: ref, imageRef, reused, durationMs });
   }
-  return run.deps.platform.apply(spec, replicas);
+  const state = await run.deps.platform.apply(spec, replicas);
+  if (state.failure?.reason === NOT_PULLED) {
+    // A builder that learns that an image is gone tells so, and makes it anew. Where it cannot be asked the failure stays.
+    await run.deps.builder.has(build.imageRef).catch(() => false);
+  }
+  return state;
 }
 
 /** What the platform runs for an object whose defaults are filled in. */

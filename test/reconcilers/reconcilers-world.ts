@@ -32,6 +32,10 @@ export interface ReconcilersWorld {
 type Options = Pick<ReconcilersDeps, "routes" | "isGone" | "prepareStopped"> & {
   /** Where builds stand; default: every image is there. */
   readonly buildState?: () => BuildState;
+  /** Asked of the builder for every image; default: it is there. */
+  readonly hasImage?: () => Promise<boolean>;
+  /** Why what is run does not start; default: it does. */
+  readonly failure?: WorkloadState["failure"];
   /** What the platform knows of everything; default: nothing serves. */
   readonly platformState?: () => WorkloadState;
 };
@@ -41,7 +45,7 @@ const BUILT: BuildState = { phase: "built", ...IMAGE };
 
 /** Reconcilers over a store, with a builder that has every image and a platform that runs nothing. */
 export function reconcilersWorld(store: ResourceStore, options: Options = {}): ReconcilersWorld {
-  const { buildState = () => BUILT, platformState, ...others } = options;
+  const { buildState = () => BUILT, hasImage = async () => true, failure, platformState, ...others } = options;
   const asked: string[] = [];
   const faults: ReconcilersWorld["faults"] = {};
   const kept: WorkloadRef[] = [];
@@ -51,7 +55,10 @@ export function reconcilersWorld(store: ResourceStore, options: Options = {}): R
       note("build", workload);
       return buildState();
     },
-    has: async () => true,
+    async has(imageRef) {
+      asked.push(`has ${imageRef}`);
+      return hasImage();
+    },
     cancel: async (ref) => note("cancel", ref),
     onChange: () => () => undefined,
     async *logs() {},
@@ -61,6 +68,7 @@ export function reconcilersWorld(store: ResourceStore, options: Options = {}): R
     ...(platformState && { state: async () => platformState() }),
     async apply({ workload }) {
       note("run", workload);
+      if (failure) return { serving: 0, current: false, failure };
       return { serving: 1, current: true, servingImageRef: "image@sha256:1", servingSourceDigest: DIGEST };
     },
     async remove(ref) {
