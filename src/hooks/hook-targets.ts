@@ -36,6 +36,8 @@ export interface HookTargetDeps {
 /** However many deliveries come, each repository and its secret are read once in this time. */
 const FRESH_MS = 1_000;
 const ENTRIES_MAX = 1_000;
+/** Characters: no forge takes as many, and each is kept for a while. */
+const TOKEN_MAX = 4_096;
 /** Read for repositories that name no secret: a delivery to them shall take no less time. */
 const NO_SECRET = "sless-webhook";
 const RANDOM = TOKEN_KEYS.map(() => randomBytes(32));
@@ -69,7 +71,7 @@ async function readTarget(key: ObjectKey, { store, readSecret }: HookTargetDeps)
   const repository = await store.get("Repository", key);
   const name = repository?.spec.webhookSecretRef?.name;
   const values = await Promise.all(TOKEN_KEYS.map((of) => readSecret(key.namespace, name ?? NO_SECRET, of)));
-  const tokens = name === undefined ? [] : values.map(withoutLineEnd);
+  const tokens = name === undefined ? [] : values.map(tokenIn);
   const secrets = RANDOM.map((random, index) => (tokens[index] ? Buffer.from(tokens[index]) : random));
   if (!repository || repository.metadata.deletionTimestamp)
     return { repository: undefined, missing: "repository", secrets: RANDOM };
@@ -88,6 +90,8 @@ function reduced({ metadata, spec }: ObjectOf<"Repository">): HookedRepository {
 }
 
 /** Files and editors end a line where forges have none. */
-function withoutLineEnd(value: string | undefined): string | undefined {
-  return value?.replace(/(\r?\n)+$/, "");
+function tokenIn(value: string | undefined): string | undefined {
+  if (value === undefined || value.length > TOKEN_MAX) return undefined;
+  // Of bytes that were no text most are lost by now, and what is left could be guessed.
+  return value.includes("\ufffd") ? undefined : value.replace(/[\r\n]+$/, "");
 }

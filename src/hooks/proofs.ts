@@ -7,7 +7,7 @@ export interface Proofs {
   /** HMAC-SHA256 of the body with something before it (Standard Webhooks, which GitLab signs by). */
   readonly signed: { readonly prefix: string; readonly digests: readonly Buffer[] } | undefined;
   /** The secret itself, as GitLab sends it. */
-  readonly token: string | undefined;
+  readonly token: Buffer | undefined;
 }
 
 /** GitHub; Bitbucket (where GitHub has SHA-1, which proves nothing here); Flux's generic-hmac; Gitea; Forgejo; Gogs. */
@@ -29,7 +29,9 @@ const SIGNED_MAX_MS = 15 * 60_000;
 /** Reads what proofs there are; a header that comes twice, and one that is not of its form, is none. */
 export function proofsOf(headers: IncomingHttpHeaders, now: Date): Proofs {
   const digests = DIGEST_HEADERS.flatMap((name) => digestIn(textOf(headers, name)));
-  return { digests, signed: signedIn(headers, now), token: textOf(headers, "x-gitlab-token") || undefined };
+  const token = textOf(headers, "x-gitlab-token");
+  // Node reads a byte of a header as a character.
+  return { digests, signed: signedIn(headers, now), token: token ? Buffer.from(token, "latin1") : undefined };
 }
 
 export function hasProof({ digests, signed, token }: Proofs): boolean {

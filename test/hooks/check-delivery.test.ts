@@ -73,6 +73,10 @@ const PROVED: Record<string, Case> = {
   "Forgejo's signature": { headers: { "x-forgejo-signature": hex } },
   "a plain HMAC": { headers: { "x-signature": `sha256=${hex}` } },
   "GitLab's token": { headers: { "x-gitlab-token": SECRET } },
+  "GitLab's token beyond ASCII": {
+    headers: { "x-gitlab-token": Buffer.from("schlüssel").toString("latin1") },
+    secrets: ["schlüssel"],
+  },
   "GitLab's token beside a signature by a key that is not known": { headers: { "x-gitlab-token": SECRET, ...signed } },
   "GitLab's signing token": { headers: signed, secrets: withWhsec },
   "GitLab's signing token, the second of two signatures": {
@@ -106,6 +110,12 @@ const NOT_PROVED: Record<string, Case> = {
     headers: { ...signed, "webhook-id": "msg_2" },
     secrets: withWhsec,
   },
+  ...Object.fromEntries(
+    ["whsec_", "whsec_***", "whsec_=", "whsec_not in base64", "whsec_\ud83d\ude00"].map((secret): [string, Case] => [
+      `a signature by the key that a decoder makes of ${secret}`,
+      { headers: standardWebhook(secret, BODY, NOW), secrets: [secret] },
+    ]),
+  ),
   "a signing token's signature of another time": {
     headers: { ...signed, "webhook-timestamp": String(Number(signed["webhook-timestamp"]) + 1) },
     secrets: withWhsec,

@@ -107,6 +107,17 @@ it("a line end after a value does not count", async () => {
   expect(await codeOf(push())).toBe("taken");
 });
 
+it.each([
+  ["that is no text", Buffer.from([0xff, 0xfe, 0x61, 0x80]).toString("utf8")],
+  ["that is longer than any forge takes", "x".repeat(5_000)],
+  ["of line ends that do not end it", `${"\n".repeat(1_000_000)}x`],
+])("a value %s counts as none", async (_what, value) => {
+  const { deliver, secrets, logged } = await hooksFixture();
+  secrets.set("default/hook/token", value);
+  expect(await codeOf(deliver(github(value, PUSH)))).toBe("hook_refused");
+  expect(logged).toContainEqual(expect.objectContaining({ level: "warn", fields: { ...KEY, reason: "no token" } }));
+});
+
 it("a flood of deliveries reads once a second and hints once in two", async () => {
   const { push, deliver, reads, hinted, clock } = await hooksFixture();
   for (let step = 0; step < 100; step += 1) {
