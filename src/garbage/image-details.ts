@@ -1,4 +1,4 @@
-import { isRegistryError, MEDIA_TYPES, type RegistryClient } from "../registry/index.ts";
+import { CONFIG_MAX_BYTES, isRegistryError, MEDIA_TYPES, type RegistryClient } from "../registry/index.ts";
 import type { ImageDetails } from "./thing.ts";
 
 /** What images are made of, by digest; remembered, for it never changes. */
@@ -19,7 +19,7 @@ export function detailsReader(registry: Pick<RegistryClient, "manifest" | "blob"
     if (!manifest || !IMAGE_TYPES.includes(manifest.mediaType)) return undefined;
     const { config, layers } = parse<Manifest>(manifest.bytes);
     if (!config?.digest || !Array.isArray(layers)) return undefined;
-    const blob = await registry.blob(repository, config.digest);
+    const blob = await registry.blob(repository, config.digest, CONFIG_MAX_BYTES);
     if (!blob) return undefined;
     const { config: settings } = parse<{ config?: { Labels?: Record<string, string> | null } }>(blob);
     const sizes = [config.size, ...layers.map(({ size }) => size)].map((size) => size ?? 0);

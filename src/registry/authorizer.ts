@@ -1,6 +1,7 @@
 import { type Dispatcher, request as send } from "undici";
 import type { Clock } from "../controller/clock.ts";
 import { messageOf } from "../errors/index.ts";
+import { boundedText } from "./bounded-text.ts";
 import { type Challenge, parseChallenge } from "./challenge.ts";
 import type { RegistryCredentials } from "./docker-config.ts";
 import { RegistryError, registryError } from "./registry-error.ts";
@@ -26,6 +27,8 @@ const TOKEN_SECONDS = 60;
 /** A token is not used in its last seconds, in which it could end on the way. */
 const SPARE_SECONDS = 10;
 const ANSWER_MAX_BYTES = 1024 * 1024;
+/** When there are more, those that have ended are looked for. */
+const TOKENS_MAX = 500;
 
 /** Or where they are read, each time that the registry asks who it is: they may have been renewed. */
 export type CredentialSource = RegistryCredentials | (() => Promise<RegistryCredentials | undefined>) | undefined;
@@ -73,13 +76,20 @@ export function createAuthorizer(options: {
     return token && token.untilMs > clock.monotonicMs() ? token : undefined;
   }
 
+  /** Every repository has some of its own. */
+  function forgetEnded(): void {
+    for (const [scope, { untilMs }] of tokens) if (untilMs <= clock.monotonicMs()) tokens.delete(scope);
+  }
+
   /** @returns false when there are no credentials for what is asked */
   async function meet(asked: Challenge, scopes: Scopes): Promise<boolean> {
     const credentials = typeof options.credentials === "function" ? await options.credentials() : options.credentials;
     basic = credentials && basicOf(credentials);
     if (asked.scheme === "basic") return basic !== undefined;
     try {
-      tokens.set(scopes.join(" "), await fetchToken(asked, scopes, credentials));
+      const token = await fetchToken(asked, scopes, credentials);
+      if (tokens.size >= TOKENS_MAX) forgetEnded();
+      tokens.set(scopes.join(" "), token);
     } catch (error) {
       if (error instanceof RegistryError) throw error;
       throw new RegistryError(0, "", `the registry's token service did not answer: ${messageOf(error)}`, {
@@ -142,10 +152,7 @@ function askByRefreshToken(
 }
 
 async function readText({ body }: Dispatcher.ResponseData): Promise<string> {
-  let text = "";
-  for await (const chunk of body) {
-    text += (chunk as Buffer).toString("utf8");
-    if (text.length > ANSWER_MAX_BYTES) throw new Error("its answer has no end");
-  }
+  const { text, isWhole } = await boundedText(body, ANSWER_MAX_BYTES);
+  if (!isWhole) throw new Error("its answer has no end");
   return text;
 }

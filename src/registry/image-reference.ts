@@ -51,3 +51,8 @@ export function digestReference({ host, repository }: Pick<ImageReference, "host
 export function isDigest(value: unknown): value is string {
   return typeof value === "string" && DIGEST.test(value);
 }
+
+/** What may follow `host/repository:`. */
+export function isTag(value: unknown): value is string {
+  return typeof value === "string" && TAG.test(value);
+}

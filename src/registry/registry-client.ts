@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
-import { RegistryError, registryError } from "./registry-error.ts";
+import { isDigest, isTag } from "./image-reference.ts";
+import { RegistryError, refusalOf } from "./registry-error.ts";
 import { openTransport, type RegistryOptions, type RegistryRequest } from "./transport.ts";
 import { type BlobFile, hasBlob, mount, uploadBlob } from "./upload-blob.ts";
 
@@ -44,8 +45,8 @@ export interface RegistryClient {
   /** Of a manifest or index that fits its media type; the digest is what the bytes have. */
   putManifest(repository: string, reference: string, manifest: Omit<StoredManifest, "digest">): Promise<string>;
   deleteManifest(repository: string, digest: string): Promise<void>;
-  /** A small blob, such as a config, whole. */
-  blob(repository: string, digest: string): Promise<Uint8Array | undefined>;
+  /** A blob, whole, in memory; of no more bytes than that, which are 2 GiB where nothing is said. */
+  blob(repository: string, digest: string, maxBytes?: number): Promise<Uint8Array | undefined>;
   hasBlob(repository: string, digest: string): Promise<boolean>;
   /** Uploads, unless it is there. */
   putBlob(repository: string, blob: { readonly digest: string; readonly bytes: Uint8Array }): Promise<void>;
@@ -62,6 +63,8 @@ export interface RegistryClient {
 }
 
 const MANIFEST_MAX_BYTES = 4 * 1024 * 1024;
+/** No image has a longer configuration. */
+export const CONFIG_MAX_BYTES = 8 * 1024 * 1024;
 const BLOB_MAX_BYTES = 2 * 1024 * 1024 * 1024;
 
 /** Nothing is sent before the first request. */
@@ -83,7 +86,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
 
   const has = (repository: string, digest: string) => hasBlob(transport, repository, digest);
 
-  async function blob(repository: string, digest: string): Promise<Uint8Array | undefined> {
+  async function blob(repository: string, digest: string, maxBytes = BLOB_MAX_BYTES): Promise<Uint8Array | undefined> {
     const response = await transport.send({
       ...pull(repository),
       method: "GET",
@@ -91,7 +94,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
       follow: true,
     });
     if (response.statusCode === 404) return absent(response);
-    const bytes = await bytesOf(await accepted(response, 200, digest), BLOB_MAX_BYTES);
+    const bytes = await bytesOf(await accepted(response, 200, digest), maxBytes);
     if (digestOf(bytes) !== digest) throw damaged(digest);
     return bytes;
   }
@@ -119,7 +122,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
       if (response.statusCode === 404) return absent(response);
       await (await accepted(response, 200, reference)).body.dump();
       const digest = response.headers["docker-content-digest"];
-      return typeof digest === "string" ? digest : (await manifest(repository, reference))?.digest;
+      return isDigest(digest) ? digest : (await manifest(repository, reference))?.digest;
     },
     async putManifest(repository, reference, { mediaType, bytes }) {
       const response = await transport.send({
@@ -151,7 +154,8 @@ export function registryClient(options: RegistryOptions): RegistryClient {
       const response = await transport.send({ ...pull(repository), method: "GET", path: "tags/list" });
       if (response.statusCode === 404) return (await absent(response)) ?? [];
       const bytes = await bytesOf(await accepted(response, 200, repository), MANIFEST_MAX_BYTES);
-      return (JSON.parse(Buffer.from(bytes).toString("utf8")) as { tags?: string[] | null }).tags ?? [];
+      const { tags } = JSON.parse(Buffer.from(bytes).toString("utf8")) as { tags?: unknown };
+      return Array.isArray(tags) ? tags.filter(isTag) : [];
     },
     close: () => transport.close(),
   };
@@ -180,7 +184,7 @@ export async function accepted(
   what: string,
 ): Promise<AcceptedResponse> {
   if (response.statusCode === status) return response;
-  throw registryError(response.statusCode, await response.body.text(), what);
+  throw await refusalOf(response, what);
 }
 
 async function absent({ body }: Dispatcher.ResponseData): Promise<undefined> {

@@ -1,3 +1,6 @@
+import type { Dispatcher } from "undici";
+import { boundedText } from "./bounded-text.ts";
+
 /** An answer of a registry that refuses, by the error codes of the OCI distribution specification. */
 export class RegistryError extends Error {
   /** HTTP status; 0 when there was no answer. */
@@ -17,7 +20,17 @@ export function isRegistryError(error: unknown, ...statuses: number[]): error is
   return error instanceof RegistryError && (statuses.length === 0 || statuses.includes(error.status));
 }
 
-/** What an answer of 400 and above says, in one line. */
+const CODE = /^[A-Za-z_]{1,64}$/;
+const MESSAGE_MAX = 500;
+const CONTROL = /\p{Cc}/gu;
+const REFUSAL_MAX_BYTES = 64 * 1024;
+
+/** What an answer of 400 and above, or one that was not awaited, says; it is read so far as it can count. */
+export async function refusalOf({ statusCode, body }: Dispatcher.ResponseData, what: string): Promise<RegistryError> {
+  return registryError(statusCode, (await boundedText(body, REFUSAL_MAX_BYTES)).text, what);
+}
+
+/** The same of a text that was read. In one line, of characters that may be shown. */
 export function registryError(status: number, body: string, what: string): RegistryError {
   const { code = "", message = "" } = firstError(body);
   const said = [code, message].filter(Boolean).join(": ");
@@ -26,8 +39,12 @@ export function registryError(status: number, body: string, what: string): Regis
 
 function firstError(body: string): { code?: string; message?: string } {
   try {
-    const { errors } = JSON.parse(body) as { errors?: { code?: string; message?: string }[] };
-    return { code: String(errors?.[0]?.code ?? ""), message: String(errors?.[0]?.message ?? "").slice(0, 500) };
+    const { errors } = JSON.parse(body) as { errors?: { code?: unknown; message?: unknown }[] };
+    const { code = "", message = "" } = errors?.[0] ?? {};
+    return {
+      code: typeof code === "string" && CODE.test(code) ? code : "",
+      message: typeof message === "string" ? message.slice(0, MESSAGE_MAX).replaceAll(CONTROL, " ") : "",
+    };
   } catch {
     return {};
   }

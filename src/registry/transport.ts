@@ -49,6 +49,7 @@ const RETRY_AFTER_MAX_MS = 60_000;
 const REDIRECTS_MAX = 3;
 const STALL_MS = 60_000;
 const CHUNK_BYTES = 64 * 1024;
+const NO_TLS = ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"];
 const AGAIN = [408, 429, 500, 502, 503, 504];
 
 export function openTransport(options: RegistryOptions): Transport {
@@ -61,6 +62,9 @@ export function openTransport(options: RegistryOptions): Transport {
     bodyTimeout: stallMs,
   });
   const authorizer = createAuthorizer({ credentials, dispatcher, clock, isPlain: plainHttp });
+
+  /** What a registry with TLS says and is sent goes over nothing less. */
+  const isDowngrade = ({ protocol }: URL) => !plainHttp && protocol !== "https:";
 
   async function once(request: RegistryRequest): Promise<Dispatcher.ResponseData> {
     const url = addressOf(origin, request);
@@ -81,6 +85,7 @@ export function openTransport(options: RegistryOptions): Transport {
     authorization: Record<string, string>,
   ): Promise<Answer> {
     let at = url;
+    if (isDowngrade(at)) throw new RegistryError(0, "", `the registry names ${at.origin}, which has no TLS`);
     for (let redirects = 0; ; redirects += 1) {
       const response = await send(at, {
         method,
@@ -101,7 +106,7 @@ export function openTransport(options: RegistryOptions): Transport {
         return { response, at };
       await response.body.dump();
       const next = new URL(location, at);
-      if (redirects >= REDIRECTS_MAX || (!plainHttp && next.protocol !== "https:"))
+      if (redirects >= REDIRECTS_MAX || isDowngrade(next))
         throw new RegistryError(0, "", `the registry redirects to ${next.origin}, where it is not followed`);
       at = next;
     }
@@ -159,5 +164,10 @@ function waitMs({ headers }: Dispatcher.ResponseData, tried: number): number {
 
 function unanswered(host: string, error: unknown): RegistryError {
   if (error instanceof RegistryError) return error;
-  return new RegistryError(0, "", `registry ${host} did not answer: ${messageOf(error)}`, { cause: error });
+  const { code } = error as { code?: unknown };
+  // OpenSSL's own words for it are its file and line.
+  const cause = NO_TLS.includes(String(code))
+    ? "it speaks no TLS (REGISTRY_PLAIN_HTTP=true, if it is to have none)"
+    : messageOf(error);
+  return new RegistryError(0, "", `registry ${host} did not answer: ${cause}`, { cause: error });
 }

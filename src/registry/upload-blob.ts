@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { isRegistryError, RegistryError, registryError } from "./registry-error.ts";
+import { isRegistryError, RegistryError, refusalOf } from "./registry-error.ts";
 import type { RegistryRequest, Transport } from "./transport.ts";
 
 export interface Blob {
@@ -140,7 +140,7 @@ async function progress(transport: Transport, repository: string, place: URL): P
   return { bytes, place: response.headers.location === undefined ? place : placeOf(response, transport) };
 }
 
-/** @throws RegistryError when the registry names no place on its own host: what is secret would go elsewhere */
+/** It may be another host's, which is told nothing. @throws RegistryError when the registry names none */
 function placeOf({ headers: { location } }: Dispatcher.ResponseData, { origin }: Transport): URL {
   if (typeof location !== "string" || !URL.canParse(location, origin))
     throw new RegistryError(0, "", "the registry named no place for an upload");
@@ -153,7 +153,7 @@ function withDigest(place: URL, digest: string): URL {
   return url;
 }
 
-async function expectStatus({ statusCode, body }: Dispatcher.ResponseData, wanted: number[], what: string) {
-  if (!wanted.includes(statusCode)) throw registryError(statusCode, await body.text(), what);
-  await body.dump();
+async function expectStatus(response: Dispatcher.ResponseData, wanted: number[], what: string) {
+  if (!wanted.includes(response.statusCode)) throw await refusalOf(response, what);
+  await response.body.dump();
 }

@@ -39,11 +39,11 @@ export function rememberingClient(client: RegistryClient, clock: Clock, forMs: n
       if (found && isFixed) keep(manifests, id, found, CONTENTS_KEPT);
       return found;
     },
-    async blob(repository, digest) {
+    async blob(repository, digest, maxBytes) {
       const id = `${repository}@${digest}`;
       const known = blobs.get(id);
       if (known) return known;
-      const found = await client.blob(repository, digest);
+      const found = await client.blob(repository, digest, maxBytes);
       if (found && found.byteLength <= BLOB_MAX_BYTES) keep(blobs, id, found, CONTENTS_KEPT);
       return found;
     },

@@ -1,4 +1,5 @@
 import {
+  CONFIG_MAX_BYTES,
   digestOf,
   type ImageReference,
   type RegistryClient,
@@ -130,7 +131,7 @@ function sizeOf(layer: Layer | LayerFile): number {
 }
 
 async function readConfig({ digest }: Descriptor, { client, repository }: BaseImage): Promise<ImageConfig> {
-  const bytes = await client.blob(repository, digest);
+  const bytes = await client.blob(repository, digest, CONFIG_MAX_BYTES);
   if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `the configuration ${repository}@${digest} is gone`);
   return parseJson<ImageConfig>(bytes, `the configuration ${digest}`);
 }

@@ -1,4 +1,10 @@
-import { isDigest, parseImageReference, type RegistryClient, RegistryError } from "../../registry/index.ts";
+import {
+  CONFIG_MAX_BYTES,
+  isDigest,
+  parseImageReference,
+  type RegistryClient,
+  RegistryError,
+} from "../../registry/index.ts";
 import type { Runtime } from "../../runtimes/index.ts";
 import { type Descriptor, type ImageConfig, type ImageManifest, parseJson } from "../layer/index.ts";
 import { IMAGE_PATHS } from "../plan/index.ts";
@@ -34,7 +40,7 @@ export async function pullImage(
   const { repository, digest = "" } = parseImageReference(imageRef);
   const manifest = await manifestOf(registry, repository, digest);
   if (!manifest) throw new RegistryError(404, "MANIFEST_UNKNOWN", `${imageRef} is not there`);
-  const bytes = await blobOf(registry, repository, manifest.config);
+  const bytes = await blobOf(registry, repository, manifest.config, CONFIG_MAX_BYTES);
   const { config = {} } = parseJson<ImageConfig>(bytes, `the configuration of ${imageRef}`);
   const below = await baseLayers(config.Labels ?? {}, { registry, copies });
   const budget = unpackBudget();
@@ -64,8 +70,13 @@ async function manifestOf(
   return stored && parseJson<ImageManifest>(stored.bytes, `the manifest ${digest}`);
 }
 
-async function blobOf(registry: RegistryClient, repository: string, { digest }: Descriptor): Promise<Uint8Array> {
-  const bytes = await registry.blob(repository, digest);
+async function blobOf(
+  registry: RegistryClient,
+  repository: string,
+  { digest }: Descriptor,
+  maxBytes?: number,
+): Promise<Uint8Array> {
+  const bytes = await registry.blob(repository, digest, maxBytes);
   if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${repository}@${digest} is gone`);
   return bytes;
 }
