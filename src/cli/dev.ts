@@ -124,7 +124,7 @@ function storesOf(options: DevOptions, { env, cwd }: VerbContext["io"]): StoreSe
 
 function storesLine({ s3, registry }: StoreSettings): string {
   const sources = s3 && `sources in the bucket ${s3.bucket}${s3.endpoint ? ` at ${s3.endpoint}` : ""}`;
-  const images = registry && `images in the registry ${registry.host}`;
+  const images = registry && `images in the registry ${[registry.host, registry.prefix].join("/").replace(/\/$/, "")}`;
   return `Keeping ${[sources, images].filter(Boolean).join(" and ")}.`;
 }
 

@@ -2,10 +2,11 @@ import { parseRegistryHost, parseRegistryPlace, type RegistryPlace } from "./reg
 import {
   type Faults,
   oneOf,
-  parseEndpoint,
+  type Parsed,
   parseNames,
   parseNetworks,
   parsePositive,
+  parseS3Endpoint,
   parseText,
   type SettingReader,
 } from "./setting-reader.ts";
@@ -117,17 +118,28 @@ function readBuildLimits(read: Read): BuildSettings["limits"] {
   return Object.freeze(Object.fromEntries(limits.filter(([, value]) => value !== undefined)));
 }
 
+/** Amazon's rule is stricter; other servers take capitals and underscores, and access points have an ARN for a name. */
+function parseBucket(text: string): Parsed<string> {
+  if (/^[a-z0-9][a-z0-9._-]{0,254}$/i.test(text) || /^arn:[a-z0-9:/._-]+$/i.test(text)) return { value: text };
+  return {
+    fault: `"${text.slice(0, 100)}" is no name of a bucket: write for example sless, without s3:// and without a path`,
+  };
+}
+
 export function readS3(read: Read, faults: Faults): S3Settings | undefined {
-  const bucket = textOf(read, "S3_BUCKET");
-  const endpoint = read<string | undefined>("S3_ENDPOINT", undefined, parseEndpoint, undefined);
+  const bucket = read<string | undefined>("S3_BUCKET", undefined, parseBucket, undefined);
+  const endpoint = read<string | undefined>("S3_ENDPOINT", undefined, parseS3Endpoint, undefined);
   const accessKeyId = textOf(read, "S3_ACCESS_KEY");
   const secretAccessKey = textOf(read, "S3_SECRET_KEY");
   const region = textOf(read, "S3_REGION") ?? "us-east-1";
   const forcePathStyle = isTrue(read, "S3_FORCE_PATH_STYLE", endpoint !== undefined);
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-    faults.push("S3_ACCESS_KEY and S3_SECRET_KEY go together: set both, or none to use the pod's own role");
+    faults.push(
+      "S3_ACCESS_KEY and S3_SECRET_KEY go together: set both, or none to use those that the pod or machine has",
+    );
   if (bucket === undefined) {
-    if (endpoint !== undefined) faults.push("S3_ENDPOINT is set and S3_BUCKET is not: name the bucket");
+    if (endpoint !== undefined)
+      faults.push("S3_ENDPOINT is set and S3_BUCKET is not: name the bucket (of sless dev: --s3-bucket)");
     return undefined;
   }
   const credentials =

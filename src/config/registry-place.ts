@@ -17,7 +17,7 @@ const PREFIX_MAX = 100;
 
 export function parseRegistryPlace(text: string): Parsed<RegistryPlace> {
   const [host = "", ...path] = text.split("/");
-  if (!HOST.test(host)) return noHost(text);
+  if (!isHost(host)) return noHost(text);
   const prefix = path.map((component) => `${component}/`).join("");
   if (!path.every((component) => COMPONENT.test(component)) || prefix.length > PREFIX_MAX) {
     return {
@@ -28,10 +28,18 @@ export function parseRegistryPlace(text: string): Parsed<RegistryPlace> {
 }
 
 export function parseRegistryHost(text: string): Parsed<string> {
-  return HOST.test(text) ? { value: text.toLowerCase() } : noHost(text);
+  return isHost(text) ? { value: text.toLowerCase() } : noHost(text);
+}
+
+function isHost(text: string): boolean {
+  const [, port = "443"] = /:(\d+)$/.exec(text) ?? [];
+  return HOST.test(text) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
 function noHost(text: string): { readonly fault: string } {
+  // What stands before it may be a password.
+  if (text.includes("@"))
+    return { fault: "holds a credential or a digest: name the host alone; credentials come from a docker config" };
   return {
     fault: `"${text.slice(0, 100)}" is no host of a registry: write for example 127.0.0.1:5000, without http://`,
   };

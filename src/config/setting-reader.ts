@@ -40,11 +40,21 @@ export function parseText(text: string): Parsed<string> {
   return text.includes("\0") ? { fault: "holds a zero byte" } : { value: text };
 }
 
+/** The http(s) address of a server that sless talks to, or that it has itself. */
 export function parseEndpoint(text: string): Parsed<string> {
+  return endpointIn(text, "leave it out (the command line's own goes into SLESS_API_TOKEN)");
+}
+
+/** The address of an S3 server. */
+export function parseS3Endpoint(text: string): Parsed<string> {
+  return endpointIn(text, "put it into S3_ACCESS_KEY and S3_SECRET_KEY");
+}
+
+function endpointIn(text: string, placeOfCredentials: string): Parsed<string> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !["http:", "https:"].includes(url.protocol))
     return { fault: "is no http(s) address: write for example http://127.0.0.1:9090" };
-  if (url.username || url.password) return { fault: "holds a credential: put it into SLESS_API_TOKEN" };
+  if (url.username || url.password) return { fault: `holds a credential: ${placeOfCredentials}` };
   return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
 

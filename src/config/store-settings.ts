@@ -44,8 +44,15 @@ export function readStoreSettings(env: Environment, flags: StoreFlags = {}): Sto
   const reader: SettingReader<StoreFlag> = settingReader(env, flags, faults);
   const read: Read = (variable, _flag, parse, fallback) => reader(variable, FLAGS[variable], parse, fallback);
   const settings = { s3: readS3(read, faults), registry: readLocalRegistry(read, env) };
+  if (faults.length === 0 && !settings.registry) faults.push(...unheardFlags(flags));
   if (faults.length > 0) throw new SlessError("settings_invalid", { cause: faults.join("; ") });
   return Object.freeze(settings);
+}
+
+/** Flags that say how to speak to a registry when none is named. */
+function unheardFlags(flags: StoreFlags): string[] {
+  const unheard = (["registry-mirror", "registry-config"] as const).filter((flag) => flags[flag] !== undefined);
+  return unheard.map((flag) => `--${flag} is given and --registry is not: name the registry`);
 }
 
 function readLocalRegistry(read: Read, env: Environment): LocalRegistrySettings | undefined {

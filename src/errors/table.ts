@@ -448,7 +448,8 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "The registry {host} does not do its part: {cause}.",
-    remedy: "Check that it is up and has space (REGISTRY_HOST); it is tried again by itself.",
+    remedy:
+      "Check that it is up and has space (REGISTRY_HOST; for base images REGISTRY_MIRROR); it is tried again by itself.",
   },
   registry_denied: {
     status: 502,

@@ -290,9 +290,9 @@ it("wrong places are refused before anything is made", async () => {
 });
 
 it("a place of images alone leaves sources in the data folder", async () => {
-  const { started, stdout } = await dev(["--example", "--registry", "localhost:5000"], {
+  const { started, stdout } = await dev(["--example", "--registry", "localhost:5000/team"], {
     cwd: await temporaryFolder(),
   });
-  expect(started?.stores).toMatchObject({ s3: undefined, registry: { host: "localhost:5000" } });
-  expect(stdout).toContain("Keeping images in the registry localhost:5000.\n");
+  expect(started?.stores).toMatchObject({ s3: undefined, registry: { host: "localhost:5000", prefix: "team/" } });
+  expect(stdout).toContain("Keeping images in the registry localhost:5000/team.\n");
 });

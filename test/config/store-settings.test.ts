@@ -57,9 +57,41 @@ it.each([
   [{ REGISTRY_HOST: `ghcr.io/${"a/".repeat(60)}b` }, "is no place in a registry"],
   [{ REGISTRY_HOST: "registry" }, "is no host of a registry"],
   [{ REGISTRY_HOST: "a:1", REGISTRY_MIRROR: "user:secret@b" }, "REGISTRY_MIRROR"],
+  [{ S3_BUCKET: "s3://sless" }, 'S3_BUCKET "s3://sless" is no name of a bucket'],
+  [{ S3_BUCKET: "sless/sources" }, "is no name of a bucket"],
+  [{ S3_BUCKET: " " }, "is no name of a bucket"],
+  [{ REGISTRY_HOST: "localhost:65536" }, "is no host of a registry"],
+  [{ REGISTRY_HOST: "localhost:0" }, "is no host of a registry"],
   [{ REGISTRY_HOST: "a:1", REGISTRY_PLAIN_HTTP: "yes" }, 'REGISTRY_PLAIN_HTTP "yes" is none of true, false'],
 ])("%o is refused: %s", (env, fault) => {
   expect(() => readStoreSettings(env)).toThrow(fault);
+});
+
+it.each([
+  [
+    { "s3-bucket": "b", "s3-endpoint": "http://user:hunter2@127.0.0.1:7070" },
+    "put it into S3_ACCESS_KEY and S3_SECRET_KEY",
+  ],
+  [{ registry: "user:hunter2@registry.example.org" }, "--registry holds a credential"],
+  [{ registry: "https://user:hunter2@registry.example.org/functions" }, "--registry holds a credential"],
+  [{ registry: "a:1", "registry-mirror": "user:hunter2@b" }, "--registry-mirror holds a credential"],
+])("a password in %o is refused and not shown", (flags, fault) => {
+  expect(() => readStoreSettings({}, flags)).toThrow(fault);
+  expect(() => readStoreSettings({}, flags)).not.toThrow("hunter2");
+});
+
+it("names of buckets that other servers and access points have are taken", () => {
+  for (const bucket of ["b", "My_Bucket.1", "arn:aws:s3:eu-west-1:123456789012:accesspoint/sless"])
+    expect(readStoreSettings({ S3_BUCKET: bucket }).s3!.bucket).toBe(bucket);
+});
+
+it("a flag about a registry is refused when none is named, and a variable may stay set", () => {
+  const flags = { "registry-mirror": "127.0.0.1:5000", "registry-config": "a.json" };
+  expect(() => readStoreSettings({}, flags)).toThrow(
+    /--registry-mirror is given and --registry is not.*; --registry-config is given/,
+  );
+  expect(readStoreSettings({ REGISTRY_HOST: "a:1" }, flags).registry).toMatchObject({ mirror: "127.0.0.1:5000" });
+  expect(readStoreSettings({ REGISTRY_MIRROR: "127.0.0.1:5000" }).registry).toBeUndefined();
 });
 
 it("all faults are told at once, those of flags by the names of the flags", () => {

@@ -21,6 +21,14 @@ describeWithServers("S3", () => {
     ...more,
   });
 
+  it("an answer that is none of S3 is told as that, without words for programmers", async () => {
+    const { origin } = await httpServer((_request, response) => {
+      response.writeHead(404, { "content-type": "application/json" }).end('{"error":"there is no such page"}');
+    });
+    const opening = openS3Store(await optionsFor({ endpoint: origin, maxAttempts: 1 }));
+    await expect(opening).rejects.toThrow("the answer is none of an S3 server; check S3_ENDPOINT");
+  });
+
   describe("an object store in a bucket", () => {
     objectStoreContract(async () => openS3Store(await optionsFor()));
 
