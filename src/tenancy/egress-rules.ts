@@ -42,13 +42,18 @@ const NOT_PUBLIC = [
 /** Here a cloud tells its secrets to whoever asks: nothing allows it. */
 const METADATA = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128"];
 const LAST_PORT = 65_535;
+/**
+ * etcd, kubelet, proxy, controller manager and scheduler: where the API is served they listen, too.
+ * https://kubernetes.io/docs/reference/networking/ports-and-protocols/
+ */
+const CONTROL_PLANE = [2379, 2380, 10_248, 10_249, 10_250, 10_255, 10_256, 10_257, 10_259];
 
 /**
  * Where functions may go: the internet, without what is not public, and the networks that the settings allow. Pure.
  *
  * A network that is allowed and denied by the settings is denied; link-local addresses (the metadata of clouds) and the
  * API server always are. On a node that serves the API and something else, a registry for one, that address may be
- * allowed by itself: then all of it is reached but the ports of the API server.
+ * allowed by itself: then all of it is reached but the ports of the API server, and of what runs a cluster beside it.
  */
 export function egressRules(settings: EgressSettings): EgressRule[] {
   const to = egressBlocks(settings).map((ipBlock) => ({ ipBlock }));
@@ -67,12 +72,27 @@ function egressBlocks({ denied, allowed, apiServer }: EgressSettings): IpBlock[]
 function besideApiServer({ denied, allowed, apiServer }: EgressSettings): EgressRule[] {
   const never = parsed([...METADATA, ...denied]);
   const named = new Set(parsed(allowed).map(networkText));
-  return apiServer.flatMap(({ address, ports }) => {
-    const network = parseNetwork(address);
-    if (!network || ports.length === 0 || !named.has(networkText(network))) return [];
+  return servers(apiServer).flatMap(({ network, ports }) => {
+    if (ports.length === 0 || !named.has(networkText(network))) return [];
     if (never.some((other) => contains(other, network))) return [];
     return [{ to: [{ ipBlock: { cidr: networkText(network) } }], ports: portsBeside(ports) }];
   });
+}
+
+/** Each address once, however often and in whatever way it is written: rules add up, and one would open what another spares. */
+function servers(apiServer: readonly ApiServerAddress[]) {
+  const byText = Map.groupBy(apiServer, ({ address }) => textOf(address));
+  return [...byText].flatMap(([text, same]) => {
+    const network = parseNetwork(text);
+    const isAll = same.some(({ ports }) => ports.length === 0);
+    const ports = new Set(isAll ? [] : [...same.flatMap((each) => each.ports), ...CONTROL_PLANE]);
+    return network ? [{ network, ports: [...ports].sort((a, b) => a - b) }] : [];
+  });
+}
+
+function textOf(address: string): string {
+  const network = parseNetwork(address);
+  return network ? networkText(network) : address;
 }
 
 /** @param taken of TCP, in ascending order */

@@ -74,6 +74,24 @@ it.each(onNode)("a node that serves the API too, and is allowed %s", (_name, set
   expect(reaches({ apiServer: [{ address: NODE, ports: [6443, 8443] }], ...settings }, NODE, port)).toBe(expected);
 });
 
+it.each([2379, 2380, 10_250, 10_255, 10_257])(
+  "a node that serves the API keeps port %i of the cluster closed",
+  (port) => {
+    expect(reaches({ apiServer: [{ address: NODE, ports: [6443] }], allowed: [NODE] }, NODE, port)).toBe(false);
+  },
+);
+
+const server = (ports: number[], address = NODE) => ({ address, ports });
+it.each<[string, EgressSettings["apiServer"], number, boolean]>([
+  ["each of its ports", [server([443]), server([6443])], 443, false],
+  ["each of its ports", [server([443]), server([6443])], 6443, false],
+  ["what is between them", [server([6443]), server([443])], 5000, true],
+  ["nothing, if one of them says that it is all its own", [server([6443]), server([])], 5000, false],
+  ["each of its ports, however it is written", [server([443]), server([6443], "::ffff:10.1.0.5")], 6443, false],
+])("an address of the API server that is told twice keeps closed %s", (_what, apiServer, port, expected) => {
+  expect(reaches({ apiServer, allowed: [NODE] }, NODE, port)).toBe(expected);
+});
+
 it("an API server that listens on the last port leaves those before it", () => {
   const apiServer = [{ address: NODE, ports: [65_535] }];
   expect(reaches({ apiServer, allowed: [NODE] }, NODE, 65_534)).toBe(true);

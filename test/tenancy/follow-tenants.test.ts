@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/controller/index.ts";
 import type { KubernetesClient } from "../../src/kubernetes/index.ts";
 import { followTenants, type TenancySettings } from "../../src/tenancy/index.ts";
+import { BESIDE_API_PORTS } from "../support/beside-api-ports.ts";
 import { clusterClient } from "../support/cluster-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { describeOnOwnControlPlane } from "../support/kubernetes/index.ts";
@@ -103,15 +104,7 @@ describeOnOwnControlPlane("tenants that are followed", {}, (cluster) => {
 
   it.each([
     ["is closed", [], undefined],
-    [
-      "that is allowed by itself is closed where it listens",
-      ["203.0.113.7"],
-      [
-        { protocol: "TCP", port: 1, endPort: 6442 },
-        { protocol: "TCP", port: 6444, endPort: 65_535 },
-        { protocol: "UDP", port: 1, endPort: 65_535 },
-      ],
-    ],
+    ["that is allowed by itself is closed where it listens", ["203.0.113.7"], BESIDE_API_PORTS],
   ])("a new address of the API server %s to tenants that are there", async (_name, egressAllowed, ports) => {
     const client = clusterClient(cluster());
     const tenants = await following(client, { egressAllowed });

@@ -52,16 +52,10 @@ it("a registry and a mirror that are named by their addresses are reached by the
   expect(cidrs).toEqual(expect.arrayContaining(["10.1.2.3/32", "fd00::5/128"]));
 });
 
-it("of a registry on a node that serves the API all is reached but the API", () => {
+it("of a registry on a node that serves the API all is reached but the API and the cluster's parts", () => {
   const { spec } = policyOf({ registry: { host: "203.0.113.7:5000" } });
   const at = spec.egress.filter(({ to }) => to.some(({ ipBlock }) => ipBlock?.cidr === "203.0.113.7/32"));
-  expect(at.map(({ ports }) => ports)).toEqual([
-    [
-      { protocol: "TCP", port: 1, endPort: 6442 },
-      { protocol: "TCP", port: 6444, endPort: 65_535 },
-      { protocol: "UDP", port: 1, endPort: 65_535 },
-    ],
-  ]);
+  expect(at.map(({ ports }) => ports)).toEqual([BESIDE_API_PORTS]);
 });
 
 it("no setting lets a build reach the API server or metadata", () => {
@@ -113,4 +107,5 @@ it.each([
 
 it("a Secret of another type holds no docker config", () => {
   expect(dockerConfigIn({ metadata: { name: "x" }, data: { token: "c2VjcmV0" } })).toBeUndefined();
+import { BESIDE_API_PORTS } from "../../support/beside-api-ports.ts";
 });
