@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { dockerConfigIn, onlyHost } from "../../../src/build/kaniko/docker-secrets.ts";
 import { buildPoliciesOf, KANIKO_DEFAULTS, type KanikoSettings } from "../../../src/build/kaniko/index.ts";
+import { BESIDE_API_PORTS } from "../../support/beside-api-ports.ts";
 
 const SETTINGS: KanikoSettings = {
   ...KANIKO_DEFAULTS,
@@ -107,5 +108,4 @@ it.each([
 
 it("a Secret of another type holds no docker config", () => {
   expect(dockerConfigIn({ metadata: { name: "x" }, data: { token: "c2VjcmV0" } })).toBeUndefined();
-import { BESIDE_API_PORTS } from "../../support/beside-api-ports.ts";
 });
