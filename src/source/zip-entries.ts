@@ -68,6 +68,7 @@ async function listEntries(zip: ZipFile, limits: ArchiveLimits): Promise<ZipEntr
   let files = 0;
   let bytes = 0;
   let nameBytes = 0;
+  let packed = 0;
   try {
     for await (const entry of zip.eachEntry()) {
       const one = examine(entry);
@@ -75,9 +76,12 @@ async function listEntries(zip: ZipFile, limits: ArchiveLimits): Promise<ZipEntr
       if (one.kind !== "folder") files += 1;
       bytes += entry.uncompressedSize;
       nameBytes += entry.fileNameRaw.length;
+      packed += entry.compressedSize;
       if (files > maxFiles || found.length > maxFiles * ENTRIES_PER_FILE) throw tooLarge(`${maxFiles} files`);
       if (nameBytes > NAMES_MAX_BYTES) throw tooLarge(`${NAMES_MAX_BYTES} bytes of names`);
       if (bytes > maxBytes) throw tooLarge(`${maxBytes} bytes unpacked`);
+      // Else the same bytes, which may stand for none, would be read for each.
+      if (packed > zip.fileSize) throw notReadable(new Error("its entries lie over one another"));
     }
   } catch (error) {
     throw error instanceof SlessError ? error : notReadable(error);

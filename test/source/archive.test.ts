@@ -227,6 +227,15 @@ it.each<[string, ForgedEntry[], object]>([
   await expect(openArchive(await onDisk(forgedZip(entries)), limits)).rejects.toThrow(refusal);
 });
 
+it("an archive whose entries are all the same bytes of it is none", async () => {
+  const content = randomBytes(10_000);
+  const names = Array.from({ length: 20 }, (_, index) => `${index}`);
+  const zip = forgedZip(names.map((name, index) => ({ name, content, isOverFirst: index > 0 })));
+  const refusal = expect.objectContaining({ code: "archive_invalid", message: expect.stringContaining("over one") });
+  await expect(readArchive(zip)).rejects.toThrow(refusal);
+  await expect(openArchive(await onDisk(zip))).rejects.toThrow(refusal);
+});
+
 it("an archive at its limits is read", async () => {
   const zip = forgedZip(Array.from({ length: 3 }, (_, index) => ({ name: `d/${index}`, content: "xx" })));
   expect(await readArchive(zip, { maxFiles: 3, maxBytes: 6 })).toHaveLength(3);

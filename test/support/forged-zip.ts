@@ -11,6 +11,8 @@ export interface ForgedEntry {
   readonly crc?: number;
   readonly flags?: number;
   readonly method?: 0 | 8 | 12;
+  /** Where the bytes of the first entry are are those of this one, too, of the same content. */
+  readonly isOverFirst?: boolean;
 }
 
 const UTF8 = 0x800;
@@ -37,8 +39,9 @@ export function forgedZip(entries: readonly ForgedEntry[]): Uint8Array {
     const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, name, data]);
     const rest = Buffer.alloc(14);
     rest.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 6);
-    rest.writeUInt32LE(offset, 10);
+    rest.writeUInt32LE(entry.isOverFirst ? 0 : offset, 10);
     directory.push(Buffer.from("PK\x01\x02\x14\x03", "latin1"), common, rest, name);
+    if (entry.isOverFirst) continue;
     locals.push(local);
     offset += local.length;
   }
