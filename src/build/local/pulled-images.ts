@@ -90,7 +90,11 @@ export function pulledImages({ folder, runtimes, interpreters, clock }: PulledIm
   return {
     has,
     async pull(imageRef, runtime, from, signal) {
-      await tidying.catch(() => undefined);
+      // While it is waited for another one may have begun.
+      for (let waited: Promise<void> | undefined; waited !== tidying; ) {
+        waited = tidying;
+        await waited.catch(() => undefined);
+      }
       const pulling = slots.run(signal, () => pull(imageRef, runtime, from, signal));
       pulls.add(pulling);
       await pulling.finally(() => pulls.delete(pulling));

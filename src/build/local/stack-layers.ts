@@ -21,6 +21,7 @@ export async function stackLayers(layers: readonly UnpackedLayer[], target: stri
   for (const layer of layers) {
     for (const path of layer.emptied) await clearFolder(target, path);
     for (const path of layer.removed) await removePath(target, path);
+    if (!(await isFolder(layer.folder))) throw new Error("a layer of the image is gone");
     if (layer !== shared && (await isFolder(join(layer.folder, "sless"))))
       await merge(join(layer.folder, "sless"), join(target, "sless"));
   }

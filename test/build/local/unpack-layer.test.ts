@@ -271,3 +271,9 @@ it("whatever layers name, nothing outside the folder is made or removed", async 
     { numRuns: 60 },
   );
 });
+
+it("an image of which a layer is gone is not put together from the others", async () => {
+  const { folder, outside } = await newFolder();
+  const gone = { removed: [], emptied: [], folder: join(outside, "gone") };
+  await expect(stackLayers([gone], folder)).rejects.toThrow("a layer of the image is gone");
+});
