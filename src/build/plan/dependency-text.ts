@@ -24,7 +24,7 @@ export interface TextFault {
  * @param name `package.json`
  */
 export function dependencyFault(name: string, content: Uint8Array): TextFault | undefined {
-  if (name === "package.json") return jsonFault(decodeText(content));
+  if (name === "package.json") return packageFault(content);
   if (name === "requirements.txt" || name === "constraints.txt") return requirementsFault(content);
   return undefined;
 }
@@ -43,10 +43,18 @@ const TOKEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a string of JSON has none
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
 
+/** npm and Node read it as UTF-8 whatever it begins with, and want an object; an array is one to them. */
+function packageFault(content: Uint8Array): TextFault | undefined {
+  if (encodingOf(content) !== "utf-8") return { line: 1, column: 1, cause: "it is UTF-16; save it as UTF-8" };
+  return jsonFault(decodeText(content));
+}
+
 function jsonFault(text: string): TextFault | undefined {
   try {
-    JSON.parse(text);
-    return undefined;
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === "object"
+      ? undefined
+      : { ...placeAt(text, text.search(/\S/)), cause: "it is no object: write for example {}" };
   } catch {
     const at = firstUnexpected(text);
     const found =

@@ -24,7 +24,7 @@ describe("a package.json that is no JSON", () => {
     expect(dependencyFault("package.json", bytes(text))).toEqual({ line, column, cause: `it is no JSON: ${escaped}` });
   });
 
-  it("is told exactly when JSON.parse refuses it, within the text", () => {
+  it("is told exactly when JSON.parse refuses it or gives no object, within the text", () => {
     const broken = fc
       .tuple(
         fc.json({ maxDepth: 4 }),
@@ -38,7 +38,7 @@ describe("a package.json that is no JSON", () => {
     fc.assert(
       fc.property(broken, (text) => {
         const fault = dependencyFault("package.json", bytes(text));
-        expect(fault === undefined).toBe(isJson(text));
+        expect(fault === undefined).toBe(isJsonObject(text));
         if (fault) expect(fault.line).toBeLessThanOrEqual(text.split(/\r\n|\r|\n/).length);
       }),
       { numRuns: 1000 },
@@ -52,10 +52,29 @@ describe("a package.json that is no JSON", () => {
   });
 });
 
-function isJson(text: string): boolean {
+describe("a package.json that is JSON, and that npm refuses all the same", () => {
+  it.each(["null", "5", "true", '"lodash"'])("%s is no object", (text) => {
+    const cause = "it is no object: write for example {}";
+    expect(dependencyFault("package.json", bytes(text))).toEqual({ line: 1, column: 1, cause });
+    expect(dependencyFault("package.json", bytes(`\n  ${text}\n`))).toEqual({ line: 2, column: 3, cause });
+  });
+
+  it.each(["{}", "[]", '\uFEFF{"name": "a"}', "  {}\r\n"])("%j is taken, as npm takes it", (text) => {
+    expect(dependencyFault("package.json", bytes(text))).toBeUndefined();
+  });
+
+  it("UTF-16 is told as that, in either order of bytes", () => {
+    const content = Buffer.from("\uFEFF{}", "utf16le");
+    const fault = { line: 1, column: 1, cause: "it is UTF-16; save it as UTF-8" };
+    expect(dependencyFault("package.json", content)).toEqual(fault);
+    expect(dependencyFault("package.json", Buffer.from(content).swap16())).toEqual(fault);
+  });
+});
+
+function isJsonObject(text: string): boolean {
   try {
-    JSON.parse(text);
-    return true;
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === "object";
   } catch {
     return false;
   }
