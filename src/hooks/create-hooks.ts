@@ -91,7 +91,9 @@ export function createHooks(deps: HooksDeps): Hooks {
         onDelivery(outcome);
         return outcome === "requested" ? { sync: "requested" } : { sync: "none", reason: judgement.reason };
       } catch (error) {
-        onDelivery(outcomeOf(error));
+        const outcome = outcomeOf(error);
+        if (outcome === "busy") faults.busy(key);
+        onDelivery(outcome);
         throw error;
       }
     },

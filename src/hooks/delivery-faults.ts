@@ -15,6 +15,8 @@ export interface DeliveryFaults {
    * @param isWanted the repository takes deliveries, so that its secrets and those of the forge are to be mended
    */
   refusal(key: ObjectKey, reason: string, isWanted?: boolean): SlessError;
+  /** There is no room for a delivery. */
+  busy(key: ObjectKey): void;
   /** @throws SlessError `hooks_unavailable` when it fails: a sender need not know how sless is built */
   available<T>(key: ObjectKey, work: Promise<T>): Promise<T>;
   /** Nobody waits for it any more. */
@@ -41,6 +43,7 @@ export function deliveryFaults({ clock, log }: { readonly clock: TimerClock; rea
       else log.debug(fields, message);
       return new SlessError("hook_refused");
     },
+    busy: ({ namespace, name }) => warn("busy", { namespace, name }, "too many webhook deliveries at once"),
     async available({ namespace, name }, work) {
       try {
         return await work;

@@ -17,6 +17,9 @@ export interface ErrorAnswer {
   readonly unexpected: boolean;
 }
 
+/** Logged where they happen, once a minute: anybody can send as many of these as they like. */
+const LOGGED_ALREADY: readonly ErrorCode[] = ["hooks_busy", "hooks_unavailable"];
+
 export function slessAnswer(error: SlessError): ErrorAnswer {
   const details = error instanceof RefusedRequest ? error.reasons : [];
   return { status: error.status, body: { error: error.message, code: error.code, details }, unexpected: false };
@@ -24,7 +27,8 @@ export function slessAnswer(error: SlessError): ErrorAnswer {
 
 /** Anything that a handler or fastify threw, as an answer: what a client sent wrongly is never a 500. */
 export function errorAnswer(error: FastifyError | SlessError | Error, requestId: string): ErrorAnswer {
-  if (isSlessError(error)) return { ...slessAnswer(error), unexpected: error.status >= 500 };
+  if (isSlessError(error))
+    return { ...slessAnswer(error), unexpected: error.status >= 500 && !LOGGED_ALREADY.includes(error.code) };
   const status = "statusCode" in error ? (error.statusCode ?? 500) : 500;
   if ("validation" in error && error.validation) return slessFaults(error.validation.map(toFault));
   if (status === 413) return slessAnswer(new SlessError("too_large", { what: "The request", limit: "1 MiB" }));

@@ -151,7 +151,7 @@ it("a hint that waits is given when the process stops", async () => {
 });
 
 it("more deliveries than there is room for are told to come again, and room is made when they end", async () => {
-  const { hooks, push, outcomes, repository } = await hooksFixture();
+  const { hooks, push, outcomes, repository, logged } = await hooksFixture();
   await repository("other", { webhookSecretRef: { name: "hook" } });
   const gate = Promise.withResolvers<void>();
   async function* slow() {
@@ -159,12 +159,15 @@ it("more deliveries than there is room for are told to come again, and room is m
     yield* pieces(PUSH);
   }
   const waiting = Array.from({ length: 8 }, () => hooks.receive(KEY, { headers: github(TOKEN, PUSH), body: slow() }));
-  expect(await codeOf(push())).toBe("hooks_busy");
+  for (let more = 0; more < 20; more += 1) expect(await codeOf(push())).toBe("hooks_busy");
+  expect(logged.filter(({ level }) => level === "warn")).toEqual([
+    { level: "warn", fields: KEY, message: "too many webhook deliveries at once" },
+  ]);
   expect(await codeOf(push(PUSH, { ...KEY, name: "other" }))).toBe("taken");
   gate.resolve();
   await Promise.all(waiting);
   expect(await codeOf(push())).toBe("taken");
-  expect(outcomes.filter((outcome) => outcome === "busy")).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === "busy")).toHaveLength(20);
 });
 
 it("a body that breaks off gives no hint and keeps no room", async () => {

@@ -1,5 +1,7 @@
 import fc from "fast-check";
+import { pino } from "pino";
 import { describe, expect, it } from "vitest";
+import { type ErrorCode, SlessError } from "../../src/errors/index.ts";
 import { github, signature, standardWebhook } from "../hooks/sign.ts";
 import { rawExchange } from "../support/raw-exchange.ts";
 import { type ServerFixture, serverFixture } from "./server-fixture.ts";
@@ -31,6 +33,19 @@ it("a push is answered 202 and is a hint, a ping 200 and nothing else", async ()
     body: { sync: "none", reason: "it is a ping" },
   });
   expect(fixture.hinted).toEqual(["default/main"]);
+});
+
+it.each<[ErrorCode, number]>([
+  ["hooks_busy", 0],
+  ["hooks_unavailable", 0],
+  ["storage_unavailable", 5],
+])("of %s, %i of five answers are logged here: what hooks log themselves is not told for each", async (code, count) => {
+  const lines: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+  const receive = () => Promise.reject(new SlessError(code, { what: "a bucket", cause: "it is away" }));
+  const fixture = await serverFixture({ log, hooks: { receive } });
+  for (let sent = 0; sent < 5; sent += 1) expect((await deliver(fixture, github(TOKEN, PUSH))).status).toBe(503);
+  expect(lines).toHaveLength(count);
 });
 
 it("every forge's way to prove a delivery is taken", async () => {
