@@ -262,6 +262,7 @@ export function platformContract(
   calling.each([
     ["exits with an error", { jobExit: 4, print: "it hurts" }, {}, /^Failed: .*4[\s\S]*it hurts/],
     ["takes too long", { jobMs: 60_000 }, { timeoutSec: 1 }, /^TimedOut: /],
+    ["its runtime ended for being late", { jobExit: 75 }, { timeoutSec: 60 }, /^TimedOut: It did not end within 60 s/],
     ["cannot start", { exitAtStart: 9 }, {}, /^Failed: .*9/],
     ["wants a secret that is not there", {}, { secretEnv: { T: { secret: "api", key: "none" } } }, /^SecretMissing: /],
   ])("a job that %s fails with the reason", async (_, behaviour, more, message) => {

@@ -10,6 +10,9 @@ import { exitText, failureOf, outOfMemory, withTail } from "./start-fault.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
 import { stopProcess } from "./stop-process.ts";
 
+/** Exit code of a runtime whose handler took too long. */
+const EXIT_TIMED_OUT = 75;
+
 export type JobEnd = Pick<Extract<JobState, { phase: "succeeded" | "failed" }>, "phase" | "message">;
 
 interface RunOptions {
@@ -45,7 +48,8 @@ async function runToEnd(run: JobRun, { jobName, files, log, deps, signal }: RunO
   const late = await waitWithin(child, run.spec.timeoutSec, deps, signal);
   const exit = await child.exited;
   await output.written;
-  if (late) return failed("TimedOut", withTail(`It did not end within ${run.spec.timeoutSec} s.`, output.tail()));
+  if (late || exit.code === EXIT_TIMED_OUT)
+    return failed("TimedOut", withTail(`It did not end within ${run.spec.timeoutSec} s.`, output.tail()));
   if (signal.aborted && exit.code !== 0) return undefined;
   const memory = outOfMemory(exit, run.spec.memoryMB, output.tail());
   if (memory) return failed(memory.reason, memory.message);
