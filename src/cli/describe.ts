@@ -5,6 +5,7 @@ import { say } from "./io.ts";
 import { kindAndName } from "./kind-names.ts";
 import { nextCallLines } from "./next-calls.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
+import { printableText } from "./printable.ts";
 import type { Style } from "./style.ts";
 import { oneLine, shortRevision, tableLines } from "./table.ts";
 import { READ_OPTIONS, type Verb } from "./verb.ts";
@@ -121,7 +122,7 @@ function withoutEmpty(value: object): object {
 
 function section(title: string, value: object | undefined, style: Style): string[] {
   if (!value || Object.keys(value).length === 0) return [];
-  return listSection(title, stringify(value).trimEnd().split("\n"), style);
+  return listSection(title, printableText(stringify(value)).trimEnd().split("\n"), style);
 }
 
 function listSection(title: string, lines: readonly string[], style: Style): string[] {

@@ -1,15 +1,20 @@
 import { isSlessError, messageOf } from "../errors/index.ts";
 import { ServerError } from "../server/client.ts";
+import { printableText } from "./printable.ts";
 import type { Style } from "./style.ts";
 
 /** An error for a terminal: what happened, then what to do. Only an error that nobody foresaw shows its stack. */
 export function errorLines(error: unknown, style: Style): string[] {
-  const head = (text: string) => `${style.bad("error:")} ${text}`;
-  if (isSlessError(error)) return [head(error.happened), `  ${error.remedy}`];
-  if (error instanceof ServerError)
-    return [head(error.message), ...error.details.map((detail) => `  ${shown(detail)}`)];
+  // Paths, causes and what a server says hold what others wrote.
+  const [first = "", ...rest] = textLines(error).map(printableText);
+  return [`${style.bad("error:")} ${first}`, ...rest];
+}
+
+function textLines(error: unknown): string[] {
+  if (isSlessError(error)) return [error.happened, `  ${error.remedy}`];
+  if (error instanceof ServerError) return [error.message, ...error.details.map((detail) => `  ${shown(detail)}`)];
   const stack = error instanceof Error ? (error.stack ?? "").split("\n").slice(1) : [];
-  return [head(`sless failed: ${messageOf(error)}`), ...stack];
+  return [`sless failed: ${messageOf(error)}`, ...stack];
 }
 
 /** What owns an object, as the server tells it. */

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { InvokeAnswer } from "../server/client.ts";
 import { type Io, readAll, say } from "./io.ts";
+import { passOn, printableText } from "./printable.ts";
 import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
 import { workloadNamed } from "./workload-named.ts";
 
@@ -47,14 +48,19 @@ export const invoke: Verb<InvokeOptions> = {
 
 async function print(answer: InvokeAnswer, include: boolean, io: Io): Promise<number> {
   if (include) {
-    const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${[value].flat().join(", ")}`);
+    const headers = Object.entries(answer.headers)
+      .map(([name, value]) => `${name}: ${[value].flat().join(", ")}`)
+      .map(printableText);
     for (const line of [String(answer.status), ...headers, ""]) say(io.stdout, line);
   }
   let last: number | undefined;
-  for await (const chunk of answer.body) {
-    last = chunk.at(-1) ?? last;
-    await io.stdout.write(chunk);
+  async function* watched() {
+    for await (const chunk of answer.body) {
+      last = chunk.at(-1) ?? last;
+      yield chunk;
+    }
   }
+  await passOn(watched(), io.stdout);
   // The prompt of a terminal belongs on a line of its own; bytes in a pipe stay as they are.
   if (io.stdout.isTTY && last !== undefined && last !== 10) say(io.stdout, "");
   if (answer.status < 400) return 0;

@@ -1,6 +1,5 @@
 import { SlessError } from "../errors/index.ts";
-import type { Output } from "./io.ts";
-import { printable } from "./printable.ts";
+import { passOn } from "./printable.ts";
 import { READ_OPTIONS, type Verb } from "./verb.ts";
 import { workloadNamed } from "./workload-named.ts";
 
@@ -34,18 +33,11 @@ export const logs: Verb<LogsOptions> = {
     const { plural, name } = await workloadNamed(text, { client: client(), namespace, among, verb: "logs" });
     const query = { namespace, follow, build, signal: io.signal, ...(lines === undefined ? {} : { tail: lines }) };
     const chunks = client().logs(plural, name, query);
-    if (io.stdout.isTTY) await show(chunks, io.stdout);
-    else for await (const chunk of chunks) await io.stdout.write(chunk);
+    // What a function prints may hold what its callers sent.
+    await passOn(chunks, io.stdout);
     return 0;
   },
 };
-
-/** What a function prints may hold what its callers sent; a file or pipe gets it as it is, a terminal what is harmless. */
-async function show(chunks: AsyncIterable<Uint8Array>, terminal: Output): Promise<void> {
-  const safe = printable();
-  for await (const chunk of chunks) await terminal.write(safe.write(chunk));
-  await terminal.write(safe.end());
-}
 
 function lineCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -1,3 +1,5 @@
+import type { Output } from "./io.ts";
+
 /** Ends what a colour began. */
 const RESET = "\u001b[0m";
 const ESCAPE = "\u001b";
@@ -41,6 +43,20 @@ export function printable(): { write(chunk: Uint8Array): string; end(): string }
       return rest + (colored ? RESET : "");
     },
   };
+}
+
+const UNSEEN = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Foreign text of one or more lines for a terminal: no character moves the cursor, colours anything or turns the direction. */
+export function printableText(text: string): string {
+  return text.replaceAll(UNSEEN, escaped);
+}
+
+/** Passes output to a terminal so far as it is harmless, and to a file or pipe as it is. */
+export async function passOn(chunks: AsyncIterable<Uint8Array>, to: Output): Promise<void> {
+  const safe = to.isTTY ? printable() : undefined;
+  for await (const chunk of chunks) await to.write(safe ? safe.write(chunk) : chunk);
+  if (safe) await to.write(safe.end());
 }
 
 function escaped(character: string): string {

@@ -13,10 +13,9 @@ export function tableLines(header: readonly string[], rows: readonly Row[]): str
   );
 }
 
-/** A text on one line and without control characters. */
+/** A text on one line and without control characters, nor those that turn its direction. */
 export function oneLine(text: string | undefined): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  return (text ?? "").replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+  return (text ?? "").replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
 }
 
 /** The first line of a message, without control characters; what is longer than `max` characters ends with `…`. */

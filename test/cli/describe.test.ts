@@ -174,3 +174,10 @@ it.each([["function"], ["function/"], ["function/a", "b"]])("describe %s is refu
   expect(code).toBe(2);
   expect(stderr).toContain("sless describe --help");
 });
+
+it("a result that would move the terminal is shown without doing so", () => {
+  const status = { ...failed.status!, message: "\u009b2J\u202eok\u001b[1A" };
+  const shown = descriptionLines({ ...failed, status }, PLAIN, new Date(since)).join("\n");
+  expect(shown).toContain("\\x9b2J\\u202eok\\e[1A");
+  expect(shown.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
+});

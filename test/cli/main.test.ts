@@ -97,6 +97,16 @@ it.each([
   expect(stderr).toBe(`error: It is owned.\n  ${line}\n`);
 });
 
+it("what others wrote into an error moves no terminal", async () => {
+  const owning = { repository: "site", file: "\u001b]0;owned\u0007/function.yaml", line: 3 };
+  const details = [owning, { path: "a\u009b2J", message: "\u202eb" }];
+  const refusal = new ServerError(409, { error: "It is\rowned.", code: "owned_by_repository", details });
+  const { stderr } = await testCli(["delete", "function/a"], { client: { delete: () => Promise.reject(refusal) } });
+  expect(stderr).toBe(
+    "error: It is\\x0downed.\n  repository site: \\x1b]0;owned\\x07/function.yaml:3\n  a\\x9b2J: \\u202eb\n",
+  );
+});
+
 it("colours are for terminals, and NO_COLOR is honoured", async () => {
   const fails = { client: { list: () => Promise.reject(new SlessError("not_found", { what: "It" })) } };
   const argv = ["get", "functions"];

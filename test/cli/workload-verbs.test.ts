@@ -89,6 +89,14 @@ it("on a terminal the answer ends with a line end", async () => {
   expect(stdout).toBe("x\n");
 });
 
+it.each<[string, object, string]>([
+  ["a terminal gets an answer so far as it is harmless", { terminal: 80 }, "\\x1b]0;owned\\x07\n"],
+  ["a pipe gets it as it is", {}, "\u001b]0;owned\u0007"],
+])("%s", async (_what, options, shown) => {
+  const { client } = server({ body: "\u001b]0;owned\u0007" });
+  expect((await testCli(["invoke", "hello"], { client, ...options })).stdout).toBe(shown);
+});
+
 it("invoke without a payload sends none", async () => {
   const { client, calls } = server();
   await testCli(["invoke", "hello"], { client });
