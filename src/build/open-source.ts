@@ -26,8 +26,9 @@ export async function openSource(
   signal: AbortSignal,
 ): Promise<OpenArchive> {
   const late = AbortSignal.timeout(receiveMaxMs);
+  const failed = new AbortController();
   try {
-    const both = AbortSignal.any([signal, late]);
+    const both = AbortSignal.any([signal, late, failed.signal]);
     const reading = await objects.read(sourceKey, { signal: both });
     if (!reading) throw unavailable(sourceKey, "it is not there");
     const archive = await receiveArchive(reading.body, { folder: temporary, what: sourceKey, limits, signal: both });
@@ -35,6 +36,8 @@ export async function openSource(
     await archive.close();
     throw damaged(sourceKey, "its files are not those that its name stands for");
   } catch (error) {
+    // A body that nobody began to read, for the disk refused, would keep its connection.
+    failed.abort();
     signal.throwIfAborted();
     if (late.aborted && !isSlessError(error)) throw unavailable(sourceKey, `it did not come in ${receiveMaxMs} ms`);
     // What sless stores can be read again: something has happened to it since.

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { openSource, type SourceDeps } from "../../src/build/open-source.ts";
 import { type ArchiveFile, packArchive } from "../../src/source/index.ts";
@@ -80,4 +82,18 @@ it("whoever ends a build ends the reading of its source", async () => {
   const { temporary, opened } = await open(undefined, { objects }, stop.signal);
   await expect(opened).rejects.toThrow("superseded");
   expect(await readdir(temporary)).toEqual([]);
+});
+
+it("where the disk refuses, the connection of the body that nobody reads is given back", async () => {
+  let told: AbortSignal | undefined;
+  const objects: Pick<ObjectStore, "read"> = {
+    async read(_key, { signal } = {}) {
+      told = signal;
+      return { bytes: 1000, body: Readable.from([Buffer.from("PK")]) };
+    },
+  };
+  const temporary = join(await temporaryFolder(), "gone");
+  const { opened } = await open(undefined, { objects, temporary });
+  await expect(opened).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(told?.aborted).toBe(true);
 });

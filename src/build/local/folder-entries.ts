@@ -4,31 +4,33 @@ import { dirname, join } from "node:path";
 import { SlessError } from "../../errors/index.ts";
 import type { LayerEntry } from "../layer/index.ts";
 
-const LAYER_MAX_BYTES = 1024 * 1024 * 1024;
+/** No more entries than an image may have where it is unpacked: each stands in memory until the layer is written. */
+const LAYER_MAX = { bytes: 1024 * 1024 * 1024, entries: 400_000 };
 
 /**
  * What is below a folder, as it stands in a layer below `prefix` (`sless/image/deps/`); files are read when their turn comes.
  * Links are not followed. What Python compiled stays behind: it names the time of its source, which a layer does not keep.
  *
- * @param maxBytes of all files together; default 1 GiB
+ * @param limits bytes of all files together, default 1 GiB; files, links and folders, default 400,000
  * @throws SlessError `too_large`
  */
 export async function entriesOfFolder(
   folder: string,
   prefix: string,
-  maxBytes: number = LAYER_MAX_BYTES,
+  limits: { readonly bytes: number; readonly entries: number } = LAYER_MAX,
 ): Promise<LayerEntry[]> {
   const entries: LayerEntry[] = [];
   let bytes = 0;
+  const tooLarge = (limit: string) => new SlessError("too_large", { what: "What was installed or built", limit });
   async function walk(at: string, below: string): Promise<void> {
     for (const entry of await readdir(at, { withFileTypes: true })) {
+      if (entries.length >= limits.entries) throw tooLarge(`${limits.entries} files`);
       const [here, path] = [join(at, entry.name), below + entry.name];
       if (entry.isSymbolicLink()) entries.push({ path, target: await readlink(here) });
       if (entry.isFile()) {
         const { size, mode } = await stat(here);
         bytes += size;
-        if (bytes > maxBytes)
-          throw new SlessError("too_large", { what: "What was installed or built", limit: `${maxBytes} bytes` });
+        if (bytes > limits.bytes) throw tooLarge(`${limits.bytes} bytes`);
         entries.push({ path, size, stream: () => createReadStream(here), executable: (mode & 0o100) !== 0 });
       }
       if (!entry.isDirectory() || entry.name === "__pycache__") continue;
