@@ -326,12 +326,14 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
         ["sless-fn-victim", {}],
         ["sless-fn-foreign", { ...stolen, "sless.kube5s.ru/tenant": "foreign" }],
         [DEPLOY!, { ...NAMESPACES[DEPLOY!], "pod-security.kubernetes.io/enforce": "privileged" }],
+        [BUILDS!, { ...NAMESPACES[BUILDS!], "pod-security.kubernetes.io/enforce": "privileged" }],
       ];
       for (const [name, labels] of attempts) {
         expect([name, await write(maker!, name, labels)]).toEqual([name, expect.stringMatching(REFUSED_MAKER)]);
         expect([name, await write(admin!, name, labels)]).toEqual([name, "done"]);
       }
       expect(await write(maker!, DEPLOY!, { team: "blue" })).toBe("done");
+      expect(await write(maker!, BUILDS!, { team: "blue" })).toBe("done");
       expect(await write(maker!, "sless-fnord", OURS)).toBe("done");
       for (const way of byOtherWays(DEPLOY!, stolen)) {
         const [method, path, body, contentType] = way;
