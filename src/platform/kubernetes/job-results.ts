@@ -10,7 +10,7 @@ export interface JobResults {
   of(workload: WorkloadRef, pod: LivePod, message: string): string | undefined;
 }
 
-interface ResultOptions extends ReadOptions {
+interface ResultOptions extends Omit<ReadOptions, "turn"> {
   tell(workload: WorkloadRef): void;
 }
 
@@ -20,14 +20,14 @@ const READING_MAX = 4;
 const KEPT_MAX = 64;
 
 export function jobResults({ tell, ...options }: ResultOptions): JobResults {
-  const reading = createSlots(READING_MAX).run;
+  const turn = createSlots(READING_MAX).run;
   const underWay = new Set<string>();
   const kept = new Map<string, string>();
 
   async function read(workload: WorkloadRef, pod: LivePod, cut: string): Promise<void> {
     const key = keyOf(pod);
     underWay.add(key);
-    const result = await reading(() => readResult(pod, cut, options));
+    const result = await readResult(pod, cut, { ...options, turn });
     underWay.delete(key);
     if (options.signal.aborted) return;
     kept.set(key, result);

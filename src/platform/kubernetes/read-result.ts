@@ -11,6 +11,8 @@ export interface ReadOptions {
   readonly clock: TimerClock;
   /** Aborts at shutdown. */
   readonly signal: AbortSignal;
+  /** Whoever reads waits for it, and lets others read while he waits for another try. Default: at once. */
+  readonly turn?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 interface Try {
@@ -46,12 +48,13 @@ const REASON_MAX = 300;
  * given. Where the log cannot be read, `cut` and why. Never rejects, and takes half a minute at most.
  */
 export async function readResult(pod: LivePod, cut: string, options: ReadOptions): Promise<string> {
+  const { turn = (work) => work() } = options;
   let reason = "";
   for (const step of TRIES) {
     await pause(step.waitMs, options.clock, options.signal);
     if (options.signal.aborted) break;
     try {
-      const bytes = await readTail(pod, cut, step, options);
+      const bytes = await turn(() => readTail(pod, cut, step, options));
       if (bytes) return truncateResult(bytes, cutResultBytes(cut));
       reason = "it does not hold the result";
     } catch (error) {

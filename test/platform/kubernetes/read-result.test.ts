@@ -176,3 +176,30 @@ it("a result that the status of its pod holds is not looked for", async () => {
     expect(results.of(ref, POD, message)).toBe(message);
   expect(asked).toEqual([]);
 });
+
+it("results that are nowhere, however many jobs say that they have some, keep nobody from reading his", async () => {
+  const told: string[] = [];
+  const { client } = server(({ path }) => text(path.includes("honest") ? resultCopy(WHOLE) : "nothing"));
+  // Who waits for another try waits for ever.
+  const standing: TimerClock = {
+    ...systemClock,
+    setTimer: (ms, callback) => (ms > 0 ? () => undefined : systemClock.setTimer(0, callback)),
+  };
+  const stop = new AbortController();
+  const tell = ({ name }: { name: string }) => void told.push(name);
+  const results = jobResults({ client, clock: standing, signal: stop.signal, tell });
+  const ask = (name: string) => {
+    const pod = { metadata: { name, namespace: "sless-fn-team", uid: name } } as LivePod;
+    return results.of({ kind: "FunctionJob", namespace: "team", name }, pod, CUT);
+  };
+  for (let forged = 0; forged < 20; forged += 1) ask(`forged-${forged}`);
+  ask("honest");
+  await eventually(
+    "it is told",
+    async () => told,
+    (names) => names.includes("honest"),
+  );
+  expect(ask("honest")).toBe(WHOLE);
+  expect(told).toEqual(["honest"]);
+  stop.abort();
+});
