@@ -43,7 +43,7 @@ const DAY_MS = 24 * HOUR_MS;
 const INSTALLATIONS = "garbage/installations/";
 
 /** Without a timer: collects when it is asked to. */
-export function createGarbage(options: GarbageOptions): Garbage {
+export function createGarbage(options: GarbageOptions): Garbage & { claim(): Promise<void> } {
   const stopping = new AbortController();
   const deps = { ...depsOf(options), signal: stopping.signal };
   const { isAlone = false } = options;
@@ -52,18 +52,23 @@ export function createGarbage(options: GarbageOptions): Garbage {
 
   async function run(dryRun: boolean): Promise<GarbageReport> {
     stopping.signal.throwIfAborted();
-    await refuseOthers(options, dryRun);
+    if (!dryRun) await claimStore(options);
+    const others = await othersIn(options);
+    if (others.length > 0) throw new SlessError("garbage_of_others", { others: others.join(", ") });
     if (!isCleared && !dryRun) await clearRemovals(options.objects);
     isCleared ||= !dryRun;
     return collectGarbage(deps, { dryRun });
   }
 
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  }
+
   return {
-    collect({ dryRun }) {
-      const collecting = last.then(() => run(dryRun));
-      last = collecting.catch(() => undefined);
-      return collecting;
-    },
+    collect: ({ dryRun }) => inTurn(() => run(dryRun)),
+    claim: () => inTurn(() => claimStore(options)),
     async stop() {
       stopping.abort(new SlessError("internal", { cause: "it is shutting down" }));
       await last;
@@ -74,8 +79,10 @@ export function createGarbage(options: GarbageOptions): Garbage {
 /** Collects now and then, until it is stopped. On a cluster that is for the leader alone. */
 export function startGarbage(options: GarbageOptions): Garbage {
   const { clock, log, everyMs = HOUR_MS, firstMs = 10 * 60_000 } = options;
-  const { collect, stop } = createGarbage(options);
+  const { collect, claim, stop } = createGarbage(options);
   let isStopped = false;
+  // Who is stopped before it first collects has sources there as well; a claim that fails is made up for by each run.
+  void claim().catch(() => undefined);
   let cancel = clock.setTimer(firstMs, tick);
 
   function tick(): void {
@@ -129,18 +136,19 @@ function depsOf(options: GarbageOptions): GarbageDeps {
   };
 }
 
-/** @throws SlessError `garbage_of_others` */
-async function refuseOthers({ objects, installation }: GarbageOptions, dryRun: boolean): Promise<void> {
+/** The other installations that have sources in the store. */
+async function othersIn({ objects, installation }: GarbageOptions): Promise<string[]> {
+  if (installation === undefined) return [];
+  const names: string[] = [];
+  for await (const key of objects.list(INSTALLATIONS)) names.push(key.slice(INSTALLATIONS.length));
+  return names.filter((name) => name !== installation);
+}
+
+/** Says that this installation has sources in the store, whoever else does: each must know of all others. */
+async function claimStore({ objects, installation }: GarbageOptions): Promise<void> {
   if (installation === undefined) return;
-  const others: string[] = [];
-  let isKnown = false;
-  for await (const key of objects.list(INSTALLATIONS)) {
-    const name = key.slice(INSTALLATIONS.length);
-    if (name === installation) isKnown = true;
-    else others.push(name);
-  }
-  if (others.length > 0) throw new SlessError("garbage_of_others", { others: others.join(", ") });
-  if (!isKnown && !dryRun) await objects.put(INSTALLATIONS + installation, new Uint8Array());
+  const key = INSTALLATIONS + installation;
+  if (!(await objects.has(key))) await objects.put(key, new Uint8Array());
 }
 
 async function clearRemovals(objects: ObjectStore): Promise<void> {

@@ -125,9 +125,16 @@ describe("garbage", () => {
     await one.put(UNUSED);
     await one.collect();
     const two = garbageWorld({ installation: "cluster-2", objects: one.stored });
-    await expect(two.collect()).rejects.toMatchObject({ code: "garbage_of_others" });
     await expect(two.collect({ dryRun: true })).rejects.toMatchObject({ code: "garbage_of_others" });
+    await expect(two.collect()).rejects.toMatchObject({ code: "garbage_of_others" });
     one.clock.advance(DAY_MS);
+    // What the one does not use the other may.
+    await expect(one.collect()).rejects.toMatchObject({
+      code: "garbage_of_others",
+      message: expect.stringContaining("garbage/installations/cluster-2"),
+    });
+    expect(await one.keys()).toContain(UNUSED);
+    await one.stored.delete("garbage/installations/cluster-2");
     expect(await one.collect()).toMatchObject({ removed: { count: 1 } });
   });
 

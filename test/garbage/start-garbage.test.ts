@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, objectsOf, source } from "./garbage-world.ts";
 
 const THING = source("hello", "a");
 
-function started() {
+function started(installation?: string) {
   const clock = manualClock();
   const objects = memoryObjectStore({}, clock.now);
   const store = objectsOf();
@@ -16,7 +16,8 @@ function started() {
     info: (_fields: object, text: string) => void told.push(`info ${text}`),
     warn: (_fields: object, text: string) => void told.push(`warn ${text}`),
   };
-  const garbage = startGarbage({ store, objects, running: async () => [], clock, log, isAlone: true });
+  const named = installation === undefined ? {} : { installation };
+  const garbage = startGarbage({ store, objects, running: async () => [], clock, log, isAlone: true, ...named });
   const pass = async (ms: number) => {
     clock.advance(ms);
     // A run waits for the one before it: afterwards both have ended.
@@ -54,6 +55,12 @@ it("a run that fails is told, and the next one comes all the same", async () => 
   await pass(HOUR_MS);
   await pass(DAY_MS);
   expect(await objects.has(THING)).toBe(false);
+});
+
+it("an installation is known to the others of its store although it ended before it first collected", async () => {
+  const { objects, garbage } = started("dev-1");
+  await garbage.stop();
+  expect(await objects.has("garbage/installations/dev-1")).toBe(true);
 });
 
 it("what an earlier process announced is void for one that is alone", async () => {
