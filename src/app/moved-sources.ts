@@ -24,15 +24,20 @@ export async function noteMovedSources({ data, s3, store, objects, notice }: Mov
   const here = placeOf(s3);
   const before = (await readFile(file, "utf8").catch(() => "")).trim() || placeOf(undefined);
   if (before === here) return;
-  const missing = await missingUploads(store, objects);
-  if (missing.length === 0) {
+  const { uploads, isFollowing } = await movedFrom(store, objects);
+  const moved = `Sources are in ${here} now, before in ${before}.`;
+  if (uploads.length === 0) {
+    if (isFollowing)
+      notice(
+        `${moved} The first sync stores those of repositories anew; what fails for them until then is tried again.`,
+      );
     await writeFile(file, `${here}\n`);
     return;
   }
   const named =
-    missing.slice(0, SHOWN).join(", ") + (missing.length > SHOWN ? ` and ${missing.length - SHOWN} more` : "");
+    uploads.slice(0, SHOWN).join(", ") + (uploads.length > SHOWN ? ` and ${uploads.length - SHOWN} more` : "");
   notice(
-    `Sources are in ${here} now, before in ${before}. ${named} came by upload, and the archives are not here: what was ` +
+    `${moved} ${named} came by upload, and the archives are not here: what was ` +
       `built of them goes on. To build them anew, upload them again, or start once more with ${before}.`,
   );
 }
@@ -42,18 +47,17 @@ function placeOf(s3: S3Settings | undefined): string {
   return `the bucket ${s3.bucket}${s3.endpoint === undefined ? "" : ` at ${s3.endpoint}`}`;
 }
 
-/** Those of workloads that no repository would store anew. */
-async function missingUploads(
-  store: MovedSourcesOptions["store"],
-  objects: MovedSourcesOptions["objects"],
-): Promise<string[]> {
-  const missing: string[] = [];
+/** Uploads whose archives are not here, which no repository would store anew; and whether there is anything of repositories. */
+async function movedFrom(store: MovedSourcesOptions["store"], objects: MovedSourcesOptions["objects"]) {
+  const uploads: string[] = [];
+  let isFollowing = false;
   for (const kind of ["Function", "Service", "FunctionJob"] as const) {
     for (const object of (await store.list(kind)).items) {
       const { s3Key } = object.spec;
-      if (s3Key === undefined || ownerUidOf(object) !== undefined) continue;
-      if (!(await objects.has(s3Key))) missing.push(refText(refOf(object)));
+      if (s3Key === undefined) continue;
+      if (ownerUidOf(object) !== undefined) isFollowing = true;
+      else if (!(await objects.has(s3Key))) uploads.push(refText(refOf(object)));
     }
   }
-  return missing;
+  return { uploads, isFollowing };
 }
