@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
+import { messageOf } from "../errors/index.ts";
 import { isDigest, isTag } from "./image-reference.ts";
 import { RegistryError, refusalOf } from "./registry-error.ts";
 import { openTransport, type RegistryOptions, type RegistryRequest } from "./transport.ts";
@@ -47,6 +48,11 @@ export interface RegistryClient {
   deleteManifest(repository: string, digest: string): Promise<void>;
   /** A blob, whole, in memory; of no more bytes than that, which are 2 GiB where nothing is said. */
   blob(repository: string, digest: string, maxBytes?: number): Promise<Uint8Array | undefined>;
+  /**
+   * The same piece by piece, as it comes: what is made of it counts only when the last piece came, for then it is known
+   * whether they are those of the digest.
+   */
+  blobPieces(repository: string, digest: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   hasBlob(repository: string, digest: string): Promise<boolean>;
   /** Uploads, unless it is there. */
   putBlob(repository: string, blob: { readonly digest: string; readonly bytes: Uint8Array }): Promise<void>;
@@ -86,16 +92,20 @@ export function registryClient(options: RegistryOptions): RegistryClient {
 
   const has = (repository: string, digest: string) => hasBlob(transport, repository, digest);
 
-  async function blob(repository: string, digest: string, maxBytes = BLOB_MAX_BYTES): Promise<Uint8Array | undefined> {
+  async function openBlob(repository: string, digest: string): Promise<AcceptedResponse | undefined> {
     const response = await transport.send({
       ...pull(repository),
       method: "GET",
       path: `blobs/${digest}`,
       follow: true,
     });
-    if (response.statusCode === 404) return absent(response);
-    const bytes = await bytesOf(await accepted(response, 200, digest), maxBytes);
-    if (digestOf(bytes) !== digest) throw damaged(digest);
+    return response.statusCode === 404 ? absent(response) : accepted(response, 200, digest);
+  }
+
+  async function blob(repository: string, digest: string, maxBytes = BLOB_MAX_BYTES): Promise<Uint8Array | undefined> {
+    const response = await openBlob(repository, digest);
+    const bytes = response && (await bytesOf(response, maxBytes));
+    if (bytes && digestOf(bytes) !== digest) throw damaged(digest);
     return bytes;
   }
 
@@ -109,6 +119,10 @@ export function registryClient(options: RegistryOptions): RegistryClient {
     manifest,
     hasBlob: has,
     blob,
+    async blobPieces(repository, digest) {
+      const response = await openBlob(repository, digest);
+      return response && checkedPieces(response, digest, options.host);
+    },
     putBlob,
     async putBlobFile(repository, blob, from) {
       if (await has(repository, blob.digest)) return "present";
@@ -197,15 +211,39 @@ async function bytesOf({ body }: Dispatcher.ResponseData, maxBytes: number): Pro
   for await (const chunk of body) {
     chunks.push(chunk as Uint8Array);
     bytes += (chunk as Uint8Array).byteLength;
-    if (bytes > maxBytes)
-      throw new RegistryError(0, "SIZE_INVALID", `the registry's answer is larger than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw tooLong(maxBytes);
   }
   return Buffer.concat(chunks);
+}
+
+async function* checkedPieces({ body }: AcceptedResponse, digest: string, host: string): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next().catch((error: unknown) => {
+        throw new RegistryError(0, "", `registry ${host} broke off: ${messageOf(error)}`, { cause: error });
+      });
+      if (done) break;
+      hash.update(value);
+      bytes += value.byteLength;
+      if (bytes > BLOB_MAX_BYTES) throw tooLong(BLOB_MAX_BYTES);
+      yield value;
+    }
+  } finally {
+    body.destroy();
+  }
+  if (`sha256:${hash.digest("hex")}` !== digest) throw damaged(digest);
 }
 
 /** `sha256:<hex>` of the bytes. */
 export function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+function tooLong(maxBytes: number): RegistryError {
+  return new RegistryError(0, "SIZE_INVALID", `the registry's answer is larger than ${maxBytes} bytes`);
 }
 
 function damaged(digest: string): RegistryError {

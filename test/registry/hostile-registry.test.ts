@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { createServer } from "node:https";
+import { buffer } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/controller/index.ts";
 import { digestOf, type RegistryClient, registryClient } from "../../src/registry/index.ts";
@@ -92,4 +93,28 @@ it("a registry with TLS gets no byte of an upload over a connection without it",
   onTestFinished(() => client.close());
   await expect(client.putBlob("team/one", BLOB)).rejects.toThrow(/names http:\S+, which has no TLS/);
   expect(asked).toEqual([]);
+});
+
+const readPieces = async (client: RegistryClient) => buffer((await client.blobPieces("team/one", BLOB.digest))!);
+
+it.each<[string, RequestListener, object]>([
+  ["ends in other bytes", (_, answer) => void answer.end("other"), { code: "DIGEST_INVALID" }],
+  ["has bytes behind it", (_, answer) => void answer.end("layer!"), { code: "DIGEST_INVALID" }],
+  [
+    "breaks off",
+    (_, answer) => {
+      answer.writeHead(200, { "content-length": 5 });
+      answer.write("lay", () => answer.destroy());
+    },
+    { status: 0, message: expect.stringMatching(/^registry 127\S+ broke off: /) },
+  ],
+])("a blob that comes piece by piece and %s is not taken for whole", async (_what, answer, fault) => {
+  await expect(readPieces(await connect(answer))).rejects.toMatchObject(fault);
+});
+
+it("a blob comes piece by piece, or is not there", async () => {
+  const client = await connect((_, answer) => void answer.end("layer"));
+  expect(await readPieces(client)).toEqual(BLOB.bytes);
+  const empty = await connect((_, answer) => void answer.writeHead(404).end());
+  expect(await empty.blobPieces("team/one", BLOB.digest)).toBeUndefined();
 });

@@ -40,7 +40,8 @@ export async function pullImage(
   const { repository, digest = "" } = parseImageReference(imageRef);
   const manifest = await manifestOf(registry, repository, digest);
   if (!manifest) throw new RegistryError(404, "MANIFEST_UNKNOWN", `${imageRef} is not there`);
-  const bytes = await blobOf(registry, repository, manifest.config, CONFIG_MAX_BYTES);
+  const bytes = await registry.blob(repository, manifest.config.digest, CONFIG_MAX_BYTES);
+  if (!bytes) throw gone(repository, manifest.config);
   const { config = {} } = parseJson<ImageConfig>(bytes, `the configuration of ${imageRef}`);
   const below = await baseLayers(config.Labels ?? {}, { registry, copies });
   const budget = unpackBudget();
@@ -48,7 +49,11 @@ export async function pullImage(
   const unpacked: UnpackedLayer[] = [];
   for (const layer of own) {
     signal.throwIfAborted();
-    const fetch = async () => ({ mediaType: layer.mediaType, bytes: await blobOf(registry, repository, layer) });
+    const fetch = async () => {
+      const pieces = await registry.blobPieces(repository, layer.digest);
+      if (!pieces) throw gone(repository, layer);
+      return { mediaType: layer.mediaType, pieces };
+    };
     unpacked.push(await to.layers.provide(keyOf(layer), fetch, budget));
   }
   await stackLayers(unpacked, to.folder);
@@ -70,15 +75,8 @@ async function manifestOf(
   return stored && parseJson<ImageManifest>(stored.bytes, `the manifest ${digest}`);
 }
 
-async function blobOf(
-  registry: RegistryClient,
-  repository: string,
-  { digest }: Descriptor,
-  maxBytes?: number,
-): Promise<Uint8Array> {
-  const bytes = await registry.blob(repository, digest, maxBytes);
-  if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${repository}@${digest} is gone`);
-  return bytes;
+function gone(repository: string, { digest }: Descriptor): RegistryError {
+  return new RegistryError(404, "BLOB_UNKNOWN", `${repository}@${digest} is gone`);
 }
 
 /** Digests of the layers of the base image, where it is found; else all of the image is looked through. */

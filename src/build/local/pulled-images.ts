@@ -12,7 +12,7 @@ import { type PullDeps, pullImage } from "./pull-image.ts";
 import { pulledLayers } from "./pulled-layers.ts";
 import { bytesBelow, removeImage } from "./remove-image.ts";
 
-/** Layers are in memory when they are unpacked. */
+/** Each unpacks a layer. */
 const PULLS_AT_ONCE = 4;
 
 export interface PulledImagesOptions {

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { type Extract, extract } from "tar-stream";
 import { messageOf, SlessError } from "../../errors/index.ts";
+import { RegistryError } from "../../registry/index.ts";
 
 /** What is left of what an image may come to on this machine; counted down by every layer of it. */
 export interface UnpackBudget {
@@ -22,7 +23,8 @@ export function unpackBudget(): UnpackBudget {
 
 export interface PackedLayer {
   readonly mediaType: string;
-  readonly bytes: Uint8Array;
+  /** Of the packed layer, piece by piece. */
+  readonly pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
 type Entry = Extract extends AsyncIterable<infer Of> ? Of : never;
@@ -41,16 +43,21 @@ const OPAQUE = ".wh..wh..opq";
  * Unpacks what a layer has below `sless/` into an empty folder; the rest of the image is for containers. What it names never
  * leads out of the folder, whoever made it: nothing is written through a link.
  *
- * @throws SlessError `archive_invalid`; errors of the file system
+ * @throws SlessError `archive_invalid`; RegistryError of the pieces; errors of the file system
  */
 export async function unpackLayer(
-  { mediaType, bytes }: PackedLayer,
+  { mediaType, pieces }: PackedLayer,
   folder: string,
   budget: UnpackBudget,
 ): Promise<LayerRemovals> {
   const removals: LayerRemovals = { removed: [], emptied: [] };
   const reader = extract();
-  const packed = Readable.from([bytes]);
+  let isAllRead = false;
+  async function* toTheEnd() {
+    yield* pieces;
+    isAllRead = true;
+  }
+  const packed = Readable.from(toTheEnd());
   const counted = (chunks: AsyncIterable<Uint8Array>) => within(chunks, budget);
   const isPacked = /[+.]gzip$/.test(mediaType);
   const reading = isPacked ? pipeline(packed, createGunzip(), counted, reader) : pipeline(packed, counted, reader);
@@ -61,12 +68,15 @@ export async function unpackLayer(
       entry.resume();
     }
     await reading;
+    // Only then it is known that they are those of its digest.
+    if (!isAllRead) throw invalid("there is more behind its end");
     return removals;
   } catch (error) {
     reader.destroy();
     const { code } = error as NodeJS.ErrnoException;
-    // A full disk is not the layer's fault.
-    if (error instanceof SlessError || (code !== undefined && /^E[A-Z]+$/.test(code))) throw error;
+    // A full disk is not the layer's fault, nor is a link that breaks.
+    if (error instanceof SlessError || error instanceof RegistryError || (code !== undefined && /^E[A-Z]+$/.test(code)))
+      throw error;
     throw invalid(messageOf(error));
   }
 }

@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { makeLayer } from "../../../src/build/layer/index.ts";
 import { stackLayers, type UnpackedLayer } from "../../../src/build/local/stack-layers.ts";
 import { type UnpackBudget, unpackBudget, unpackLayer } from "../../../src/build/local/unpack-layer.ts";
-import { MEDIA_TYPES } from "../../../src/registry/index.ts";
+import { MEDIA_TYPES, RegistryError } from "../../../src/registry/index.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 type Member = Partial<Header> & { readonly name: string } & { readonly text?: string };
@@ -41,7 +41,7 @@ async function unpack(layers: readonly (readonly Member[])[], { folder }: Unpack
   const unpacked: UnpackedLayer[] = [];
   for (const members of layers) {
     const own = await temporaryFolder();
-    const layer = { mediaType: MEDIA_TYPES.ociLayer, bytes: await layerOf(members) };
+    const layer = { mediaType: MEDIA_TYPES.ociLayer, pieces: [await layerOf(members)] };
     unpacked.push({ ...(await unpackLayer(layer, own, unpackBudget())), folder: own });
   }
   await stackLayers(unpacked, folder);
@@ -56,7 +56,11 @@ it("what stands below /sless is put into the folder, and nothing else of the ima
     { path: "sless/image/node_modules", target: "deps/node_modules" },
     { path: "sless/image/deps", folder: true },
   ]);
-  const removals = await unpackLayer({ mediaType: MEDIA_TYPES.dockerLayer, bytes }, at.folder, unpackBudget());
+  const removals = await unpackLayer(
+    { mediaType: MEDIA_TYPES.dockerLayer, pieces: [bytes] },
+    at.folder,
+    unpackBudget(),
+  );
   expect(removals).toEqual({ removed: [], emptied: [] });
   expect(await readdir(at.folder)).toEqual(["sless"]);
   const image = join(at.folder, "sless/image");
@@ -102,7 +106,7 @@ it("dependencies are shared by all images that stand on them, the code of each i
   const layer = async (name: string, members: readonly Member[]) => {
     const folder = join(layers, name);
     await mkdir(folder);
-    await unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes: await layerOf(members) }, folder, unpackBudget());
+    await unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, pieces: [await layerOf(members)] }, folder, unpackBudget());
     return { ...removals, folder };
   };
   const shared = await layer("dependencies", DEPENDENCIES);
@@ -228,7 +232,7 @@ it.each<[string, readonly Member[], Partial<UnpackBudget>]>([
 ])("an image of more %s than the machine takes is refused", async (_what, members, less) => {
   const bytes = await layerOf(members);
   const within = async (budget: Partial<UnpackBudget>) =>
-    unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes }, await temporaryFolder(), {
+    unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, pieces: [bytes] }, await temporaryFolder(), {
       ...{ bytes: 10, entries: 5, read: 1_002_048 },
       ...budget,
     });
@@ -243,7 +247,7 @@ it.each<[string, (layer: Uint8Array) => Uint8Array]>([
 ])("a layer that %s is refused", async (_how, broken) => {
   const { folder } = await newFolder();
   const bytes = broken(await layerOf([{ name: "sless/a", text: "x".repeat(100) }]));
-  const unpacking = unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, bytes }, folder, unpackBudget());
+  const unpacking = unpackLayer({ mediaType: MEDIA_TYPES.ociLayer, pieces: [bytes] }, folder, unpackBudget());
   await expect(unpacking).rejects.toMatchObject({ code: "archive_invalid" });
 });
 
@@ -276,4 +280,31 @@ it("an image of which a layer is gone is not put together from the others", asyn
   const { folder, outside } = await newFolder();
   const gone = { removed: [], emptied: [], folder: join(outside, "gone") };
   await expect(stackLayers([gone], folder)).rejects.toThrow("a layer of the image is gone");
+});
+
+it("a layer that breaks off on the way is told by what broke", async () => {
+  const bytes = await layerOf([{ name: "sless/a", text: "x".repeat(100_000) }]);
+  const broke = new RegistryError(0, "", "registry broke off");
+  async function* pieces() {
+    yield bytes.subarray(0, bytes.byteLength / 2);
+    throw broke;
+  }
+  const layer = { mediaType: MEDIA_TYPES.ociLayer, pieces: pieces() };
+  await expect(unpackLayer(layer, await temporaryFolder(), unpackBudget())).rejects.toBe(broke);
+});
+
+it.each([
+  ["that is no gzip", "x".repeat(300_000)],
+  ["of zeros", "\0".repeat(300_000)],
+])("a layer with a tail %s is not unpacked before all of it was seen", async (_what, tail) => {
+  const bytes = await layerOf([{ name: "sless/a", text: "x" }]);
+  let isSeen = false;
+  async function* pieces() {
+    yield bytes;
+    for (let part = 0; part < 5; part += 1) yield Buffer.from(tail);
+    isSeen = true;
+  }
+  const layer = { mediaType: MEDIA_TYPES.ociLayer, pieces: pieces() };
+  const refusal = await unpackLayer(layer, await temporaryFolder(), unpackBudget()).catch((error) => error);
+  if (!isSeen) expect(refusal).toMatchObject({ code: "archive_invalid" });
 });
