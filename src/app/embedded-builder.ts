@@ -133,7 +133,17 @@ function registryClients(settings: LocalRegistrySettings, closers: Closers): (ho
 
 function credentialsOf({ dockerConfig }: LocalRegistrySettings, host: string) {
   return async () =>
-    dockerConfig === undefined ? undefined : credentialsIn(await readDockerConfig(dockerConfig), host);
+    dockerConfig === undefined ? undefined : credentialsOfFile(await readDockerConfig(dockerConfig), host);
+
+  function credentialsOfFile(text: string, of: string) {
+    try {
+      return credentialsIn(text, of);
+    } catch (error) {
+      // What is said of it elsewhere is of a Secret, or of a request.
+      const cause = `the registry's docker config ${dockerConfig} is no JSON with "auths", as docker login writes it`;
+      throw new SlessError("settings_invalid", { cause }, { cause: error });
+    }
+  }
 }
 
 async function readDockerConfig(file: string): Promise<string> {

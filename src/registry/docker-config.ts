@@ -30,8 +30,9 @@ export function credentialsIn(dockerConfig: string, host: string): RegistryCrede
 
 function authsOf(text: string): Readonly<Record<string, Entry>> {
   try {
-    const { auths = {} } = JSON.parse(text) as { auths?: Record<string, Entry> };
-    if (typeof auths === "object" && auths !== null) return auths;
+    const config = JSON.parse(text) as { auths?: Record<string, Entry> };
+    const { auths = {} } = config;
+    if (!Array.isArray(config) && typeof auths === "object" && auths !== null) return auths;
   } catch {
     // Its content is secret: not a word of it goes on.
   }

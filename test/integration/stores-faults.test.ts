@@ -113,6 +113,11 @@ describeWithServers("a machine whose S3 or registry fails it", () => {
       expect(error?.message).not.toContain("secret-but-wrong");
     }
     await expect(start("/no/such/file")).rejects.toMatchObject({ code: "settings_invalid" });
+    const cut = join(await temporaryFolder(), "config.json");
+    await writeFile(cut, '{"auths": {"registry.example": {"auth": "secret-and-cut');
+    const told = await start(cut).catch((thrown: Error) => thrown);
+    expect(told).toMatchObject({ code: "settings_invalid", message: expect.stringContaining(cut) });
+    expect((told as Error).message).not.toContain("secret-and-cut");
     const app = await start(await configOf(user.password));
     await app.synced(repository.head);
     expect((await app.call("hello")).body).toBe(1);

@@ -48,6 +48,7 @@ describe("credentials of a Docker config.json", () => {
   });
 
   it("that are no JSON are refused without a word of them", () => {
-    expect(() => credentialsIn("not json: s3cret", "ghcr.io")).toThrow(/^(?!.*s3cret).*no Docker config/);
+    for (const text of ["not json: s3cret", '["s3cret"]', '"s3cret"', "null", '{"auths": "s3cret"}'])
+      expect(() => credentialsIn(text, "ghcr.io")).toThrow(/^(?!.*s3cret).*no Docker config/);
   });
 });

@@ -42,6 +42,7 @@ function connectionCause(error: unknown): string {
   // The SDK calls these a TimeoutError too.
   if (code === "ECONNRESET" || code === "EPIPE") return "the connection to the S3 server broke";
   if (name === "TimeoutError") return "the S3 server did not answer in time";
+  if (name === "CredentialsProviderError") return "there are no credentials; set S3_ACCESS_KEY and S3_SECRET_KEY";
   // The SDK cannot read what answered, and says so in words for programmers.
   if (error instanceof Error && "$response" in error) return "the answer is none of an S3 server; check S3_ENDPOINT";
   return messageOf(error) || "no answer from the S3 server";
