@@ -32,11 +32,15 @@ function authsOf(text: string): Readonly<Record<string, Entry>> {
   try {
     const config = JSON.parse(text) as { auths?: Record<string, Entry> };
     const { auths = {} } = config;
-    if (!Array.isArray(config) && typeof auths === "object" && auths !== null) return auths;
+    if (isMap(config) && isMap(auths)) return auths;
   } catch {
     // Its content is secret: not a word of it goes on.
   }
   throw new SlessError("invalid_request", { cause: "the registry's secret is no Docker config.json" });
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function fromEntry({ auth, username, password, identitytoken }: Entry): RegistryCredentials | undefined {
