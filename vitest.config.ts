@@ -10,7 +10,7 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 120_000,
     pool: "forks",
-    // Much of what tests do is waiting for servers and processes: on two cores one file at a time leaves one of them idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Much of what tests do is waiting for servers and processes: with a file per core cores are idle.
+    maxWorkers: Math.max(3, availableParallelism()),
   },
 });
