@@ -112,7 +112,7 @@ describeWithServers("the chart", () => {
   it("hands its values on as settings", async () => {
     const objects = await renderChart({
       externalURL: "https://sless.example.org/a",
-      registry: { host: "registry.example.org", prefix: "team/", secret: "registry", plainHTTP: true },
+      registry: { host: "registry.example.org/team", secret: "registry", plainHTTP: true },
       tenants: { egress: { denied: ["203.0.113.0/24"], allowed: ["10.1.0.0/16", "10.2.0.0/16"] } },
       kubeAPI: { qps: 7, burst: 8 },
     });
