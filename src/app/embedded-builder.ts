@@ -16,10 +16,11 @@ import { systemClock } from "../controller/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { GarbageOptions } from "../garbage/index.ts";
 import type { LocalImage, ProcessSupervisor } from "../processes/index.ts";
-import { credentialsIn, isRegistryError, type RegistryClient, registryClient } from "../registry/index.ts";
+import { credentialsIn, isRegistryError, type RegistryClient } from "../registry/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import type { ObjectStore } from "../storage/index.ts";
 import type { Closers } from "./closers.ts";
+import { registryClients } from "./registry-clients.ts";
 
 export interface EmbeddedBuilderOptions {
   readonly data: string;
@@ -65,15 +66,17 @@ export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, close
   // Jobs work there. The builder of local images would clear it when it first builds.
   await rm(join(folder, "tmp"), { recursive: true, force: true });
   await mkdir(join(folder, "tmp"), { recursive: true });
-  const clients = registryClients(options.registry, closers);
-  const prefix = `${options.registry.prefix}sless-dev-${options.installation}/`;
-  const registry = clients(options.registry.host);
-  await credentialsOf(options.registry, registry.host)();
+  const { isPlainHttp, ...place } = options.registry;
+  const ofHost = (host: string) => credentialsOf(place, host);
+  const clients = registryClients({ clock: systemClock, isPlainHttp, credentialsOf: ofHost }, closers);
+  const prefix = `${place.prefix}sless-dev-${options.installation}/`;
+  const registry = clients(place.host);
+  await ofHost(registry.host)();
   await checkRegistry(registry, `${prefix}sless-base`, notice);
   const jobs = closers.add(processJobs({ ...machine, processes, registry, interpreters, clock: systemClock }));
   const images = closers.add(
     imageBuilder({
-      ...{ objects: options.objects, registry, prefix, clientOf: clients, mirror: options.registry.mirror, jobs },
+      ...{ objects: options.objects, registry, prefix, clientOf: clients, mirror: place.mirror, jobs },
       clock: systemClock,
       folder: join(folder, "registry"),
       version: options.version,
@@ -116,22 +119,8 @@ function bothImages(local: LocalBuilder, pulled: PulledImages, isWanted: (key: s
   };
 }
 
-/** Clients by host, each with what the docker config says of its own host alone; that is read anew when it is needed. */
-function registryClients(settings: LocalRegistrySettings, closers: Closers): (host: string) => RegistryClient {
-  const opened = new Map<string, RegistryClient>();
-  return (host) => {
-    const known = opened.get(host);
-    if (known) return known;
-    const plainHttp = settings.isPlainHttp(host);
-    const made = closers.add(
-      registryClient({ host, clock: systemClock, plainHttp, credentials: credentialsOf(settings, host) }),
-    );
-    opened.set(host, made);
-    return made;
-  };
-}
-
-function credentialsOf({ dockerConfig }: LocalRegistrySettings, host: string) {
+/** What the docker config says of a host alone; that is read anew when it is needed. */
+function credentialsOf({ dockerConfig }: Pick<LocalRegistrySettings, "dockerConfig">, host: string) {
   return async () =>
     dockerConfig === undefined ? undefined : credentialsOfFile(await readDockerConfig(dockerConfig), host);
 

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { ObjectKey } from "../apis/index.ts";
@@ -16,6 +16,7 @@ import { openEmbeddedBuilder } from "./embedded-builder.ts";
 import { installationId } from "./installation-id.ts";
 import { noteMovedSources } from "./moved-sources.ts";
 import { secretFiles } from "./secret-files.ts";
+import { versionOfSless } from "./version-of-sless.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 export const HOST = "127.0.0.1";
@@ -68,9 +69,4 @@ export async function openEmbeddedPorts(
   // What a bucket holds may be another installation's; a folder is this one's alone.
   const collected = { ...imageGarbage, ...(s3 ? { installation: `dev-${installation}` } : {}) };
   return { runtimes, store, ...objects, uploads, secrets, builder, platform, collected };
-}
-
-async function versionOfSless(): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { version: string };
-  return version;
 }

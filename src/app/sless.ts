@@ -1,5 +1,4 @@
 /** The composition root of the command line. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { endProcess, main, processIo } from "../cli/index.ts";
 import { loadRuntimes } from "../runtimes/index.ts";
@@ -7,13 +6,14 @@ import { createClient } from "../server/client.ts";
 import { findGit } from "../source/index.ts";
 import { boundHeapGrowth } from "./heap-growth.ts";
 import { openLocalReader, openLocalWorktree } from "./open-git-reader.ts";
+import { versionOfSless } from "./version-of-sless.ts";
 
 // `sless secret set api token=…`: the list of processes need not show it any longer than it must.
 if (process.argv[2] === "secret") process.title = "sless secret";
 
 const root = join(import.meta.dirname, "../..");
 const io = processIo(process);
-const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+const version = await versionOfSless();
 
 const code = await main(process.argv.slice(2), io, {
   // Loaded when needed: every other verb starts without the server.

@@ -16,17 +16,22 @@ export async function readInBulk(
   sizes: ReadonlyMap<ObjectId, number>,
   use: (id: ObjectId, bytes: Uint8Array) => void,
 ): Promise<void> {
-  for (const batch of batches(ids, sizes)) {
+  for (const batch of blobBatches(ids, sizes)) {
     for (const [id, bytes] of await git.blobs(batch)) use(id, bytes);
   }
 }
 
-function* batches(ids: readonly ObjectId[], sizes: ReadonlyMap<ObjectId, number>): Generator<ObjectId[]> {
+/** Blobs that are asked for at a time, in the order given: at most `maxBytes` of them, or one that is larger. */
+export function* blobBatches(
+  ids: Iterable<ObjectId>,
+  sizes: ReadonlyMap<ObjectId, number>,
+  maxBytes: number = BYTES,
+): Generator<ObjectId[]> {
   let batch: ObjectId[] = [];
   let bytes = 0;
   for (const id of ids) {
     const size = sizes.get(id) ?? 0;
-    if (batch.length > 0 && (batch.length >= IDS || bytes + size > BYTES)) {
+    if (batch.length > 0 && (batch.length >= IDS || bytes + size > maxBytes)) {
       yield batch;
       batch = [];
       bytes = 0;

@@ -1,3 +1,4 @@
+export { blobBatches, sizesInBulk } from "./bulk.ts";
 export { type DependencyFileRead, readDependencyFiles } from "./dependency-files.ts";
 export * from "./desired-reader.ts";
 export { type KnownObjects, NOTHING_KNOWN } from "./known-objects.ts";

@@ -22,6 +22,13 @@ describeWithServers("a machine whose S3 or registry fails it", () => {
   }, 600_000);
   afterAll(() => stores?.close());
 
+  const untilServed = (app: TestApp, value: number) =>
+    eventually(
+      "the new version serves",
+      async () => (await app.call("hello")).body,
+      (body) => body === value,
+      60_000,
+    );
   const statusOf = async (app: TestApp, name: string) => (await app.object<"Function">("functions", name)).status!;
 
   it("a push while the registry is down leaves the old version serving, says so, and is made up for by itself", async () => {
@@ -43,12 +50,7 @@ describeWithServers("a machine whose S3 or registry fails it", () => {
     expect(findCondition(during.conditions, "Serving")?.status).toBe("True");
     expect((await app.call("hello")).body).toBe(1);
     proxy.fault = () => undefined;
-    await eventually(
-      "the new version serves",
-      async () => (await app.call("hello")).body,
-      (body) => body === 2,
-      60_000,
-    );
+    await untilServed(app, 2);
   }, 90_000);
 
   it("a push while S3 is down leaves the old version serving, says so, and is made up for by itself", async () => {
@@ -64,12 +66,7 @@ describeWithServers("a machine whose S3 or registry fails it", () => {
     } finally {
       await stores.s3.start();
     }
-    await eventually(
-      "the new version serves",
-      async () => (await app.call("hello")).body,
-      (body) => body === 2,
-      60_000,
-    );
+    await untilServed(app, 2);
   }, 90_000);
 
   it.each<[string, (variables: Record<string, string>) => Record<string, string>, RegExp]>([

@@ -3,7 +3,8 @@ import { imageBuilder } from "../../build/images/index.ts";
 import type { Builder } from "../../build/index.ts";
 import { kanikoJobs } from "../../build/kaniko/index.ts";
 import { API_RESOURCES, type ApiObject, apiPath, isApiError, type KubernetesClient } from "../../kubernetes/index.ts";
-import { credentialsIn, parseImageReference, type RegistryClient, registryClient } from "../../registry/index.ts";
+import { credentialsIn, parseImageReference, type RegistryClient } from "../../registry/index.ts";
+import { registryClients } from "../registry-clients.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { missingBuilder } from "./missing-builder.ts";
@@ -13,7 +14,7 @@ export async function openClusterBuilder(parts: ClusterParts, objects: ClusterOb
   const { settings, closers, clock, log, version } = parts;
   const { registry: where } = settings;
   if (!where) return missingBuilder(clock);
-  const clients = registryClients(parts);
+  const clients = clusterRegistries(parts);
   const builder = imageBuilder({
     objects: objects.objects,
     registry: clients(where.host),
@@ -32,7 +33,7 @@ export async function openClusterBuilder(parts: ClusterParts, objects: ClusterOb
 
 /** Of a process in which nothing is built: which images are there. */
 export function builtElsewhere(parts: ClusterParts): Pick<Builder, "has"> {
-  const clients = registryClients(parts);
+  const clients = clusterRegistries(parts);
   return {
     async has(imageRef) {
       const { host, repository, digest } = parseImageReference(imageRef);
@@ -42,22 +43,21 @@ export function builtElsewhere(parts: ClusterParts): Pick<Builder, "has"> {
 }
 
 /** Clients by host, each with what the installation's docker config says of its own host alone. */
-export function registryClients({ settings, client, clock, closers }: ClusterParts): (host: string) => RegistryClient {
+export function clusterRegistries({
+  settings,
+  client,
+  clock,
+  closers,
+}: ClusterParts): (host: string) => RegistryClient {
   const { registry, pod } = settings;
-  const opened = new Map<string, RegistryClient>();
-  const readSecret = (host: string) => async () => {
+  const isPlainHttp = (host: string) =>
+    registry?.plainHttp === true && (host === registry.host || host === registry.mirror);
+  const credentialsOf = (host: string) => async () => {
     if (registry?.secret === undefined) return undefined;
     const config = await dockerConfig(client, { namespace: pod.namespace, name: registry.secret });
     return config === undefined ? undefined : credentialsIn(config, host);
   };
-  return (host) => {
-    const known = opened.get(host);
-    if (known) return known;
-    const plainHttp = registry?.plainHttp === true && (host === registry.host || host === registry.mirror);
-    const made = closers.add(registryClient({ host, clock, plainHttp, credentials: readSecret(host) }));
-    opened.set(host, made);
-    return made;
-  };
+  return registryClients({ clock, isPlainHttp, credentialsOf }, closers);
 }
 
 interface DockerSecret extends ApiObject {

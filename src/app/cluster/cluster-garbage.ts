@@ -2,7 +2,7 @@ import type { Builder } from "../../build/index.ts";
 import { type Garbage, startGarbage } from "../../garbage/index.ts";
 import { runningImages } from "../../garbage/kubernetes/index.ts";
 import { API_RESOURCES, type ApiObject, apiPath, type KubernetesClient } from "../../kubernetes/index.ts";
-import { registryClients } from "./cluster-builder.ts";
+import { clusterRegistries } from "./cluster-builder.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 
@@ -16,7 +16,7 @@ export async function startClusterGarbage(
   const { registry: where } = settings;
   // Clients of its own: what those of the builder remember is not what is there.
   const registry = where && {
-    registry: registryClients(parts)(where.host),
+    registry: clusterRegistries(parts)(where.host),
     prefix: where.prefix,
     removed: (digest: string) => builder.forget?.(digest),
   };

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { KIND_NAMES, type Kind } from "../../apis/index.ts";
@@ -16,6 +15,7 @@ import { loadRuntimes, type Runtime } from "../../runtimes/index.ts";
 import { createMetrics, type Metrics } from "../../server/index.ts";
 import type { Closers } from "../closers.ts";
 import { createLogger } from "../logger.ts";
+import { versionOfSless } from "../version-of-sless.ts";
 import { clusterStores } from "./cluster-stores.ts";
 import { endpointObjects } from "./endpoint-objects.ts";
 
@@ -93,7 +93,7 @@ export async function openClusterParts(
     events.report(event);
   };
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
-  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { version: string };
+  const version = await versionOfSless();
   await informers.start(watching.signal);
   const followed = followedOf(informers, kinds);
   const store = kinds.length === 0 ? openKubernetesStore({ client }) : cachedStore(direct, followed);
