@@ -36,7 +36,7 @@ export interface KubernetesClient {
    * @param options.quietMs ends with `cluster_unavailable` when nothing came for so long; default: no limit
    */
   stream(request: ApiRequest, options?: { readonly quietMs?: number }): AsyncIterable<Uint8Array>;
-  /** Requests sent so far, retries too. */
+  /** By `request` so far, retries too. A stream is none: when a watch is opened, and again, is nobody's doing. */
   readonly sent: { readonly requests: number };
   close(): Promise<void>;
 }

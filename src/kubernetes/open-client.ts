@@ -49,15 +49,13 @@ export function openKubernetesClient(options: ClientOptions): OpenedClient {
     credentials,
     userAgent,
     clock,
-    onSent(request) {
-      sent.requests += 1;
-      options.onSent?.(request);
-    },
+    onSent: (request) => options.onSent?.(request),
   });
 
   async function answer<T>(request: ApiRequest): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       await limit(request.signal);
+      sent.requests += 1;
       try {
         return await readJson<T>(await exchange(request, timeoutMs));
       } catch (error) {

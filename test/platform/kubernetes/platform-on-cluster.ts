@@ -17,7 +17,7 @@ export interface PlatformWorld {
   readonly namespace: string;
   readonly deployNamespace: string;
   readonly cluster: TestCluster;
-  /** Requests that the platform has sent, watches among them. */
+  /** Requests that the platform has sent; watches are none. */
   requests(): number;
   /** A second platform on the same cluster, as after a restart. */
   restart(): Promise<PlatformWorld>;

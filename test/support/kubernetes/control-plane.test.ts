@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -93,7 +94,10 @@ describeWithServers("a control plane whose process is killed", () => {
     onTestFinished(() => void child.kill("SIGKILL"));
     const folder = await firstLine(child.stdout);
     expect(processesWith(folder)).toHaveLength(2);
+    const ended = once(child, "exit");
     child.kill("SIGKILL");
+    // A process that nobody has waited for is one that lives, for whoever looks for its pid.
+    await ended;
     await eventually(
       "its servers are gone",
       () => processesWith(folder),
