@@ -95,7 +95,7 @@ export function openLeaderLink(
       } catch (error) {
         if (hasBegun || options.signal.aborted) throw error;
         log.warn({ ...workload, err: messageOf(error) }, "the controller did not tell of a build");
-        const kept = await keptLogs(objects).last(workload);
+        const kept = await keptLogs(objects).fromElsewhere(workload);
         if (kept) yield kept;
         yield NO_LEADER;
       }

@@ -122,9 +122,11 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
     },
     async *logs(workload, { follow, signal }) {
       const log = await logs.of(workload);
-      if (log) return yield* log.read({ follow, signal });
-      const last = await kept.last(workload);
-      if (last) yield last;
+      const isRunning = builds.get(wanted.get(workload)?.build ?? "") !== undefined;
+      // Another process may have led since this one built it last.
+      const later = isRunning ? undefined : await kept.fromElsewhere(workload).catch(unless(log));
+      if (later) yield later;
+      else if (log) yield* log.read({ follow, signal });
     },
     async close() {
       isClosed = true;
@@ -135,6 +137,14 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
       deps.jobImages.close();
       await kept.settled();
     },
+  };
+}
+
+/** A store that does not answer takes nothing from what is here. */
+function unless(log: unknown): (error: unknown) => undefined {
+  return (error) => {
+    if (!log) throw error;
+    return undefined;
   };
 }
 

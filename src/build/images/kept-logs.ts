@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { sourceKeyPrefix, type WorkloadRef } from "../../apis/index.ts";
+import { refText, sourceKeyPrefix, type WorkloadRef } from "../../apis/index.ts";
 import type { LogFile } from "../../processes/index.ts";
 import type { ObjectStore } from "../../storage/index.ts";
 
@@ -7,7 +7,8 @@ import type { ObjectStore } from "../../storage/index.ts";
 export interface KeptLogs {
   /** Begins to store it; a store that refuses costs the log, not the build. */
   keep(workload: WorkloadRef, endedAt: Date, log: LogFile): void;
-  last(workload: WorkloadRef): Promise<Uint8Array | undefined>;
+  /** The last one, unless it is of a build of this process, which has all of it itself. */
+  fromElsewhere(workload: WorkloadRef): Promise<Uint8Array | undefined>;
   /** Resolves when all is stored. */
   settled(): Promise<void>;
 }
@@ -19,14 +20,16 @@ const KEPT_PER_WORKLOAD = 3;
 export function keptLogs(objects: ObjectStore): KeptLogs {
   // One after the other: nobody waits for them, and builds want the store too.
   let queue: Promise<void> = Promise.resolve();
+  const own = new Map<string, string>();
 
   return {
     keep(workload, endedAt, log) {
+      own.set(refText(workload), keyOf(workload, endedAt));
       queue = queue.then(() => store(workload, endedAt, log, objects)).catch(() => undefined);
     },
-    async last(workload) {
+    async fromElsewhere(workload) {
       const key = (await keysOf(workload, objects)).at(-1);
-      return key === undefined ? undefined : objects.get(key);
+      return key === undefined || key <= (own.get(refText(workload)) ?? "") ? undefined : objects.get(key);
     },
     settled: () => queue,
   };
@@ -34,12 +37,13 @@ export function keptLogs(objects: ObjectStore): KeptLogs {
 
 async function store(workload: WorkloadRef, endedAt: Date, log: LogFile, objects: ObjectStore): Promise<void> {
   const text = await buffer(log.read({ follow: false }));
-  // Names sort by time.
-  await objects.put(
-    `${prefixOf(workload)}${endedAt.toISOString().replaceAll(":", "-")}.log`,
-    text.subarray(-MAX_BYTES),
-  );
+  await objects.put(keyOf(workload, endedAt), text.subarray(-MAX_BYTES));
   for (const key of (await keysOf(workload, objects)).slice(0, -KEPT_PER_WORKLOAD)) await objects.delete(key);
+}
+
+/** Names sort by time. */
+function keyOf(workload: WorkloadRef, endedAt: Date): string {
+  return `${prefixOf(workload)}${endedAt.toISOString().replaceAll(":", "-")}.log`;
 }
 
 function prefixOf(workload: WorkloadRef): string {

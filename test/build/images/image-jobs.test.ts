@@ -5,7 +5,7 @@ import { buildLog, requestOf, untilBuilt, untilFailed } from "../../contract/bui
 import { eventually } from "../../support/eventually.ts";
 import { describeWithServers } from "../../support/kubernetes/index.ts";
 import { manualClock } from "../../support/manual-clock.ts";
-import { openImageBuilder } from "../../support/open-image-builder.ts";
+import { type ImageBuilderTest, openImageBuilder } from "../../support/open-image-builder.ts";
 import { openRegistryServer, type RegistryServer } from "../../support/registry-server.ts";
 
 const WITH_DEPS = { "handler.txt": "x", "deps.txt": "a" };
@@ -211,6 +211,23 @@ describeWithServers("what a builder of images asks of its jobs", () => {
     for await (const key of test.objects.list("builds/functions/demo/hello/")) kept.push(key);
     expect(kept).toHaveLength(3);
     expect(await buildLog(other, { ...request.workload, name: "never" }, true)).toBe("");
+  });
+
+  it("whoever leads again tells of the build that another one made meanwhile", async () => {
+    const clock = manualClock();
+    const first = await openImageBuilder(server.host, { clock });
+    const second = await first.reopen({ clock });
+    const logAfter = async (test: ImageBuilderTest, text: string) => {
+      clock.advance(60_000);
+      const request = await requestOf(first, { "handler.txt": text, "deps.txt": text });
+      await untilBuilt(test, request);
+      return () => buildLog(first, request.workload, false);
+    };
+    expect(await (await logAfter(first, "a"))()).toContain("installing a");
+    const log = await logAfter(second, "b");
+    await eventually("the later one is told", log, (text) => text.includes("installing b"));
+    expect(await log()).not.toContain("installing a");
+    expect(await (await logAfter(first, "c"))()).toContain("installing c");
   });
 
   it("commands are not given addresses with credentials", async () => {
