@@ -20,8 +20,8 @@ export interface ManifestEdit {
   readonly append?: readonly ObjectIntent[];
 }
 
-/** An edit of an anchored value changes its aliases too; these are set right in the next round. */
-const ROUNDS_MAX = 6;
+/** An edit of an anchored value changes its aliases too: they are left for the next round, and set right if need be. */
+const ROUNDS_MAX = 8;
 const MARK = "\ufeff";
 
 /**
@@ -109,7 +109,8 @@ function splicesTo(
     if (!own) return undefined;
     splices.push(...own);
   }
-  return splices;
+  const direct = splices.filter(({ ofAlias }) => !ofAlias);
+  return direct.length > 0 ? direct : splices;
 }
 
 function appendDocument(text: string, intent: ObjectIntent): string {

@@ -54,7 +54,7 @@ function valueSplices(pair: Pair, present: unknown, wanted: unknown, map: YAMLMa
   }
   if (isMap(node) && !node.flow && isFields(wanted)) return emptied(pair, node, edited);
   const [start, end] = (node as { range: [number, number, number] }).range;
-  return [{ start, end, text: inlineText(node, wanted, map, edited) }];
+  return [{ start, end, text: inlineText(node, wanted, map, edited), ...(isAlias(node) && { ofAlias: true }) }];
 }
 
 function inlineText(node: unknown, wanted: unknown, map: YAMLMap, { eol, text }: EditedText): string {
@@ -70,7 +70,7 @@ const STYLES: Readonly<Record<string, ScalarStyle>> = {
   QUOTE_DOUBLE: "double",
   QUOTE_SINGLE: "single",
   BLOCK_LITERAL: "block",
-  BLOCK_FOLDED: "block",
+  BLOCK_FOLDED: "folded",
 };
 
 function styleOf(node: unknown): ScalarStyle | undefined {

@@ -1,7 +1,7 @@
 import { ambiguityOf, plainValue } from "./plain-scalar.ts";
 
 /** How a scalar stands in a file. */
-export type ScalarStyle = "plain" | "single" | "double" | "block";
+export type ScalarStyle = "plain" | "single" | "double" | "block" | "folded";
 
 export interface ScalarPlace {
   readonly inFlow: boolean;
@@ -19,6 +19,9 @@ const PLAIN = /^[\p{L}\p{N}_/$(](?:[\p{L}\p{N} _./$()^+=~;@%!?<>,:-]*[\p{L}\p{N}
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffd-\uffff]/;
 const UNPRINTABLE_AFTER_JSON = /[\x7f-\x9f\u2028\u2029\ufeff\ufffd-\uffff]/g;
 
+/** Lines of folded text are no longer, indentation included, where their words allow it. */
+const FOLDED_WIDTH = 80;
+
 /** A JSON scalar as YAML of both versions reads it back. A block scalar ends with a line end. */
 export function renderScalar(value: unknown, place: ScalarPlace): string {
   if (typeof value !== "string") return JSON.stringify(value);
@@ -27,6 +30,9 @@ export function renderScalar(value: unknown, place: ScalarPlace): string {
       return doubleQuoted(value);
     case "single":
       return isPrintable(value) && !/[\n\t]/.test(value) ? `'${value.replaceAll("'", "''")}'` : doubleQuoted(value);
+    case "folded":
+      if (!place.inFlow && value !== "" && fitsBlock(value)) return blockFolded(value, place);
+      return renderScalar(value, { ...place, style: "plain" });
     default:
       if (value.includes("\n") && !place.inFlow && fitsBlock(value)) return blockLiteral(value, place);
       if (place.style === "block" && !place.inFlow && value !== "" && fitsBlock(value))
@@ -60,6 +66,32 @@ function doubleQuoted(text: string): string {
 /** No line whose blanks an editor would take away, and no first line whose blanks would count as indentation. */
 function fitsBlock(text: string): boolean {
   return isPrintable(text) && !/[ \t]$/m.test(text) && !/^[ \t\n]/.test(text) && !text.endsWith("\n\n");
+}
+
+/** Each line end is one more in the file; a line that begins with a blank would be taken as it is. */
+function blockFolded(text: string, place: ScalarPlace): string {
+  if (/\n[ \t]/.test(text)) return blockLiteral(text, place);
+  const isEnded = text.endsWith("\n");
+  const { indent, eol } = place;
+  const lines = (isEnded ? text.slice(0, -1) : text).replaceAll(/\n+/g, "$&\n").split("\n");
+  const width = FOLDED_WIDTH - indent.length;
+  const folded = lines.flatMap((line) => (line === "" ? [""] : foldedLines(line, width).map((part) => indent + part)));
+  return [isEnded ? ">" : ">-", ...folded, ""].join(eol);
+}
+
+/** Breaks at single blanks only: these alone come back when the lines are joined. */
+function foldedLines(line: string, width: number): string[] {
+  const lines: string[] = [];
+  let present: string | undefined;
+  for (const word of line.split(/(?<=\S) (?=\S)/)) {
+    if (present === undefined) present = word;
+    else if (present.length + 1 + word.length <= width) present += ` ${word}`;
+    else {
+      lines.push(present);
+      present = word;
+    }
+  }
+  return [...lines, present ?? ""];
 }
 
 function blockLiteral(text: string, { indent, eol }: ScalarPlace): string {

@@ -3,6 +3,8 @@ export interface Splice {
   readonly start: number;
   readonly end: number;
   readonly text: string;
+  /** Takes the place of an alias, which may come to say the same once its anchor is changed. */
+  readonly ofAlias?: true;
 }
 
 /** Applies splices that do not overlap; of those that start at the same place the first one comes first. */

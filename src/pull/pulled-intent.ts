@@ -1,21 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATIONS, type AnyObject, GROUP, type Kind, type ObjectIntent, withDefaults } from "../apis/index.ts";
+import { LEFT_TO_OTHERS, MANAGED, writtenFields } from "./written-fields.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Texts = Readonly<Record<string, string>>;
 
-/** Written by sless after a source was stored. */
-const MANAGED = ["s3Key", "s3Bucket"];
-/** Belong to scale and PATCH where a manifest leaves them out (design §2). */
-const LEFT_TO_OTHERS = ["replicas", "enabled"];
 /** Said by manifests to syncs; the server need not know them. */
 const OF_MANIFESTS: readonly string[] = [ANNOTATIONS.adopt, ANNOTATIONS.prune, ANNOTATIONS.reconcile];
 /** Repeats the whole object. */
 const OF_KUBECTL = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * What a manifest must say to be the live object. Fields that have their default and are not written stay unwritten, as
- * do those that a manifest leaves to others; what the server no longer has goes. Pure.
+ * What a manifest must say to be the live object: the fields that its repository's manifest wrote when it was last
+ * synced. Where that is not known, fields that have their default and are not written stay unwritten, as do those that a
+ * manifest leaves to others. What the server no longer has goes. Pure.
  *
  * @param present what the manifest says now; undefined when there is none
  */
@@ -31,14 +29,19 @@ export function pulledIntent(live: AnyObject, present: ObjectIntent | undefined)
       ...(ownLabels && { labels: ownLabels }),
       ...(ownAnnotations && { annotations: ownAnnotations }),
     },
-    spec: pulledSpec(live.kind, live.spec as Fields, present?.spec as Fields | undefined),
+    spec: pulledSpec(live, present?.spec as Fields | undefined),
   };
 }
 
-function pulledSpec(kind: Kind, live: Fields, present: Fields | undefined): Fields {
-  const defaults = defaultsOf(kind);
-  const entries = Object.entries(live).filter(([field, value]) => {
+function pulledSpec(live: AnyObject, present: Fields | undefined): Fields {
+  const defaults = defaultsOf(live.kind);
+  const written = writtenFields(live, defaults);
+  const entries = Object.entries(live.spec).filter(([field, value]) => {
     if (value === undefined || MANAGED.includes(field)) return false;
+    if (written?.has(field)) return true;
+    // What scaling made of it would be lost with the server.
+    if (present === undefined && LEFT_TO_OTHERS.includes(field)) return !isDeepStrictEqual(value, defaults[field]);
+    if (written) return false;
     if (present && Object.hasOwn(present, field)) return true;
     if (present && LEFT_TO_OTHERS.includes(field)) return false;
     return !isDeepStrictEqual(value, defaults[field]);

@@ -107,6 +107,34 @@ it("a manifest says what it was changed to, and says it in the same text when ch
   );
 });
 
+/** Lines of words, some long, some with more than a blank between them. */
+const prose = fc
+  .array(
+    fc.oneof(
+      text,
+      fc.constantFrom("", "a  b", "- c", "#", "a: b", "w".repeat(90)),
+      fc.array(fc.constantFrom("one", "#two", "> three", "öä"), { maxLength: 40 }).map((words) => words.join(" ")),
+    ),
+    { maxLength: 5 },
+  )
+  .map((lines) => lines.join("\n"));
+const FOLDED = (eol: string) => renderManifest(bare({}), eol) + ["  env:", "    A: >-", "      b c", ""].join(eol);
+const bare = (env: Readonly<Record<string, string>>): ObjectIntent => ({
+  kind: "Function",
+  metadata: { name: "hello", namespace: "default" },
+  spec: { runtime: "python3.11", ...(Object.keys(env).length > 0 && { env }) },
+});
+
+it("a folded text says what it was changed to, whatever that is", () => {
+  fc.assert(
+    fc.property(prose, fc.constantFrom("\n", "\r\n"), (wanted, eol) => {
+      const edited = editManifest(FOLDED(eol), { change: [bare({ A: wanted })] });
+      expect(objectIn(edited)).toEqual(bare({ A: wanted }));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 it("a change to what stands there already changes no byte", () => {
   fc.assert(
     fc.property(intent, style, (one, write) => {

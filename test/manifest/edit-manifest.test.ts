@@ -80,10 +80,22 @@ const edits: [string, string, Spec, string][] = [
     '  env:\n    A: "a\\u0007\\n"\n    B: c\n',
   ],
   [
-    "a folded text becomes one of lines",
-    "  env:\n    A: >\n      one\n      two\n",
-    { env: { A: "x\ny" } },
-    "  env:\n    A: |-\n      x\n      y\n",
+    "a folded text stays one",
+    "  env:\n    A: >\n      one\n      two\n    B: c\n",
+    { env: { A: "x y\nz", B: "c" } },
+    "  env:\n    A: >-\n      x y\n\n      z\n    B: c\n",
+  ],
+  [
+    "a folded text is broken where its lines would grow long",
+    "  env:\n    A: >-\n      one\n",
+    { env: { A: `${"long ".repeat(20)}#  end` } },
+    `  env:\n    A: >-\n      ${"long ".repeat(14)}long\n      ${"long ".repeat(5)}#  end\n`,
+  ],
+  [
+    "a folded text of lines that are indented becomes one of lines",
+    "  env:\n    A: >\n      one\n",
+    { env: { A: "x\n  y\n" } },
+    "  env:\n    A: |\n      x\n        y\n",
   ],
   [
     "a text over several lines becomes one of one",
@@ -102,6 +114,12 @@ const edits: [string, string, Spec, string][] = [
     "  env: {A: &a b, C: *a}\n",
     { env: { A: "d", C: "b" } },
     "  env: {A: &a d, C: b}\n",
+  ],
+  [
+    "an alias stays that says what it is to say once its anchor is changed",
+    "  env: {A: &a b, C: *a, D: *a}\n",
+    { env: { A: "d", C: "d", D: "e" } },
+    "  env: {A: &a d, C: *a, D: e}\n",
   ],
   [
     "a merged entry is overridden",

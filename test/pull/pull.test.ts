@@ -162,6 +162,55 @@ spec: {type: http, functionRef: hello}`;
     expect(await world.text(FILE)).toBe(functionYaml("hello", { memoryMB: 64 }));
   });
 
+  it.each([
+    [{ memoryMB: 64 }, { memoryMB: 128, timeoutSec: 30 }],
+    [{ memoryMB: 128, replicas: 2 }, {}],
+    [{}, { replicas: 3 }],
+    [{ replicas: 3 }, { replicas: 1 }],
+    [{ entrypoint: "handler.handle" }, { env: {} }],
+  ])("that says %j says %j as it was pushed since, defaults written out and fields left out", async (before, after) => {
+    const world = await pullWorld({ [FILE]: functionYaml("hello", before), "functions/hello/handler.py": handler() });
+    await world.git.commit("newer", { [FILE]: functionYaml("hello", after) });
+    await world.sync();
+    await world.git.commit("as it was", { [FILE]: functionYaml("hello", before) });
+    await world.pulled();
+    expect(parse(await world.text(FILE))).toMatchObject({ spec: { runtime: "python3.11", ...after } });
+    expect(await world.planned()).toMatchObject({ code: 0, actions: [{ action: "unchanged" }] });
+    expect((await world.pulled()).lines).toEqual(["Function/hello unchanged"]);
+  });
+
+  it("keeps a trigger off that was pushed so, and leaves to PATCH what was turned off there", async () => {
+    const trigger = triggerYaml("t", "hello");
+    const file = "functions/hello/trigger.yaml";
+    const world = await pullWorld({
+      [FILE]: functionYaml("hello"),
+      [file]: trigger,
+      "functions/hello/handler.py": handler(),
+    });
+    await world.store.patch(
+      "Trigger",
+      { namespace: "demo", name: "t" },
+      { spec: { enabled: false } },
+      { owner: "api" },
+    );
+    expect((await world.pulled()).lines).toEqual(["Function/hello unchanged", "Trigger/t unchanged"]);
+    await world.git.commit("off", { [file]: `${trigger}  enabled: false\n` });
+    await world.sync();
+    await world.git.commit("as it was", { [file]: trigger });
+    expect((await world.pulled()).lines).toEqual(["Function/hello unchanged", "Trigger/t configured"]);
+    expect(await world.text(file)).toBe(`${trigger}  enabled: false\n`);
+    expect(await world.planned()).toMatchObject({ code: 0 });
+  });
+
+  it("comes back with the defaults that were written out when the folder is empty", async () => {
+    const spec = { entrypoint: "handler.handle", memoryMB: 128, timeoutSec: 30 };
+    const world = await pullWorld({ [FILE]: functionYaml("hello", spec), "functions/hello/handler.py": handler() });
+    const folder = await emptyFolder();
+    await world.pull("--into", folder, "--repository", "site");
+    const text = await readFile(join(folder, FILE), "utf8");
+    expect(parse(text)).toMatchObject({ spec: { runtime: "python3.11", ...spec } });
+  });
+
   it("anywhere in the folder is the object's", async () => {
     const world = await pullWorld({
       "a/b/all.yaml": functionYaml("hello", { sourceDir: "c" }),
