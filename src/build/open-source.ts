@@ -41,14 +41,14 @@ export async function openSource(
     signal.throwIfAborted();
     if (late.aborted && !isSlessError(error)) throw unavailable(sourceKey, `it did not come in ${receiveMaxMs} ms`);
     // What sless stores can be read again: something has happened to it since.
-    if (isSlessError(error, "archive_invalid")) throw damaged(sourceKey, String(error.details.cause));
+    if (isSlessError(error, "archive_invalid") || isSlessError(error, "object_damaged"))
+      throw damaged(sourceKey, String(error.details.cause));
     throw error;
   }
 }
 
-/** As long as it is there nothing is stored in its place. */
 function damaged(key: string, how: string): BuildFault {
-  return unavailable(key, `it is damaged (${how}); delete it from the object store`);
+  return unavailable(key, `it is damaged (${how})`);
 }
 
 function unavailable(key: string, cause: string): BuildFault {

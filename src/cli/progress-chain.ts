@@ -1,5 +1,5 @@
 import type { ObjectKey } from "../apis/index.ts";
-import type { ProgressEvent } from "../report/index.ts";
+import { type ProgressEvent, restoredText } from "../report/index.ts";
 import { repeatedFailures } from "./repeated-failures.ts";
 import { shortRevision } from "./table.ts";
 
@@ -135,6 +135,7 @@ export function progressChains(nowMs: () => number): ProgressChains {
       case "applied":
         return applied(event);
       case "stored":
+        if (event.instead) return [{ kind: "note", text: `${event.object.name}: ${restoredText(event)}` }];
         return step(event.object, "stored", event.durationMs);
       case "built":
         return step(event.object, "built", event.durationMs);

@@ -462,7 +462,7 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "The source archive {key} cannot be read: {cause}.",
-    remedy: "Run `sless reconcile` for its repository, which stores it anew, or upload it once more.",
+    remedy: "The next sync of its repository stores it anew (`sless reconcile`); what was uploaded, upload once more.",
   },
   start_failed: {
     status: 422,
@@ -568,6 +568,12 @@ export const ERRORS = {
     consequence: "retry",
     happened: "{what} cannot be written or read: {cause}.",
     remedy: "Check the disk's space and rights, or that the S3 server answers.",
+  },
+  object_damaged: {
+    status: 502,
+    consequence: "retry",
+    happened: "{what} is damaged in the store: {cause}.",
+    remedy: "A source of a repository is stored anew by its next sync; upload others once more.",
   },
   cluster_unavailable: {
     status: 503,

@@ -20,7 +20,9 @@ export function newsOf(event: ProgressEvent): EventNews | undefined {
     case "applied":
       return normal("Applied", repository(event.repository), `Wrote ${event.objects} objects of ${event.revision}`);
     case "stored":
-      return normal("SourceStored", event.object, `Stored source ${event.sourceDigest.slice(0, 12)}`);
+      return event.instead
+        ? { ...normal("SourceRestored", event.object, restoredText(event)), type: "Warning" }
+        : normal("SourceStored", event.object, `Stored source ${event.sourceDigest.slice(0, 12)}`);
     case "built":
       return normal("Built", event.object, event.reused ? "The image was built before" : `Built ${event.imageRef}`);
     case "serving":
@@ -38,6 +40,11 @@ export function newsOf(event: ProgressEvent): EventNews | undefined {
     default:
       throw new Error(`unknown event ${JSON.stringify(event satisfies never)}`);
   }
+}
+
+/** What had become of a source in the object store, and that it is there again. */
+export function restoredText({ sourceDigest, instead }: Extract<ProgressEvent, { step: "stored" }>): string {
+  return `Source ${sourceDigest.slice(0, 12)} was ${instead} in the object store: stored it anew from the repository`;
 }
 
 function normal(reason: string, object: EventNews["object"], message: string): EventNews {

@@ -17,6 +17,8 @@ export type ProgressEvent =
       readonly step: "stored";
       readonly object: WorkloadRef;
       readonly sourceDigest: string;
+      /** It was stored before, and this is what had become of it. */
+      readonly instead?: "missing" | "damaged";
       readonly durationMs: number;
     }
   | {

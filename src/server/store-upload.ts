@@ -10,6 +10,8 @@ import {
 import { SlessError } from "../errors/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { type OpenArchive, openArchive, packedPieces, type StoredFile } from "../source/index.ts";
+import { mendObject } from "../storage/index.ts";
+import { lacksSource } from "../sync/index.ts";
 import { refuseFields, type UploadedSource, uploadedSource } from "../writes/index.ts";
 import { type Changing, changeObject, refuseOwned } from "./change-object.ts";
 import type { ServerDeps } from "./server-deps.ts";
@@ -35,7 +37,7 @@ type Deps = Pick<ServerDeps, "store" | "placeOf" | "objects" | "s3Bucket" | "run
 
 /**
  * Makes files the source of an object: the archive is stored before the object names it. The same source again changes
- * nothing, and neither does a refusal.
+ * nothing, unless a build could not read it, and neither does a refusal.
  *
  * @throws SlessError `not_found`, `conflict`, `owned_by_repository`, and what `uploadedSource` refuses
  */
@@ -51,7 +53,9 @@ export function storeUpload(changing: Changing, files: readonly StoredFile[], de
       const { runtimes } = deps;
       const source = await uploadedSource({ files, workload, runtime, entrypoint, runtimes });
       const key = sourceKey(workload, source.digest);
-      await storeArchive(workload, key, source, deps);
+      // As long as a damaged one is there nothing is stored in its place.
+      if (lacksSource(object)) await mendObject(deps.objects, key, () => packedPieces(source.files));
+      else await storeArchive(workload, key, source, deps);
       const present = live.metadata.annotations?.[ANNOTATIONS.dependenciesDigest];
       if (object.spec.s3Key === key && present === source.dependenciesDigest) return undefined;
       const bucket = deps.s3Bucket === undefined ? {} : { s3Bucket: deps.s3Bucket };

@@ -1,1 +1,2 @@
+export * from "./mend-object.ts";
 export * from "./object-store.ts";

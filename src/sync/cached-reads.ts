@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyObject, Kind, ObjectOf } from "../apis/index.ts";
 import type { Informer } from "../controller/index.ts";
+import { lackingSource, lacksSource } from "./lacking-source.ts";
 import type { LiveObjects, LiveReads } from "./live-reads.ts";
 
 /** What is kept in memory of all kinds; the informers are started and stopped by whoever made them. */
@@ -27,6 +28,19 @@ export function onContentChange(
     informers.jobs.onEvent(listener),
     informers.triggers.onEvent(listener),
   ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** Calls back when a build says of an object that it cannot read its source. */
+export function onSourceLost(informers: SyncInformers, lost: (object: AnyObject) => void): () => void {
+  const listener = <K extends Kind>(type: string, object: ObjectOf<K>, before?: ObjectOf<K>) => {
+    const isNew = before !== undefined && !lacksSource(before as AnyObject);
+    if (type === "MODIFIED" && isNew && lacksSource(object as AnyObject)) lost(object as AnyObject);
+  };
+  const { functions, services, jobs } = informers;
+  const stops = [functions.onEvent(listener), services.onEvent(listener), jobs.onEvent(listener)];
   return () => {
     for (const stop of stops) stop();
   };
@@ -68,6 +82,10 @@ export function cachedReads(informers: SyncInformers): LiveReads & { close(): vo
       const answer = answers.get(namespace) ?? read(namespace);
       answers.set(namespace, answer);
       return answer;
+    },
+    async lackingSource(namespace) {
+      const { functions, services, jobs } = informers;
+      return lackingSource([functions, services, jobs].flatMap((informer) => informer.list(namespace) as AnyObject[]));
     },
     close() {
       stopContent();

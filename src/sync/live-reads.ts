@@ -5,9 +5,11 @@ import {
   REPOSITORY_CONTENT_KINDS,
   refOf,
   refText,
+  WORKLOAD_KINDS,
 } from "../apis/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 import { eachLimited } from "./each-limited.ts";
+import { lackingSource } from "./lacking-source.ts";
 
 /** The live objects of a namespace at one moment. */
 export interface LiveObjects {
@@ -22,11 +24,17 @@ export interface LiveObjects {
 /** Where sync learns what is live. */
 export interface LiveReads {
   objects(namespace: string): Promise<LiveObjects>;
+  /** Those with a source of their own that a build could not read, by the statuses of now. */
+  lackingSource(namespace: string): Promise<AnyObject[]>;
 }
 
 /** Reads the store itself. */
 export function storeReads(store: ResourceStore): LiveReads {
   return {
+    async lackingSource(namespace) {
+      const lists = await Promise.all(WORKLOAD_KINDS.map((kind) => store.list(kind, { namespace })));
+      return lackingSource(lists.flatMap((list) => list.items as AnyObject[]));
+    },
     async objects(namespace) {
       const lists = await Promise.all(REPOSITORY_CONTENT_KINDS.map((kind) => store.list(kind, { namespace })));
       const repositories = await store.list("Repository");

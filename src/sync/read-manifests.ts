@@ -1,7 +1,7 @@
 import { ANNOTATIONS, ownerUidOf, refOf, refText } from "../apis/index.ts";
 import { type DesiredReader, openDesiredReader } from "../desired/index.ts";
 import type { LiveObjects } from "./live-reads.ts";
-import { isAskedFor, OK, type Outcome, type Run } from "./run.ts";
+import { isStoreLookedAt, OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 import type { Inventory, RunInputs } from "./sync-memory.ts";
 
@@ -10,7 +10,9 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
   const { repository, memory } = run;
   const resolved = run.resolved!;
   run.live = await deps.reads.objects(repository.metadata.namespace);
-  if (!isAskedFor(run) && isSame(memory.settled?.inputs, inputsOf(run))) return { kind: "unchanged" };
+  run.lacking = await lackingOf(run, deps);
+  if (run.lacking.size === 0 && !isStoreLookedAt(run, deps) && isSame(memory.settled?.inputs, inputsOf(run)))
+    return { kind: "unchanged" };
   run.attempted = true;
   const started = deps.clock.monotonicMs();
   if (memory.inventory?.live !== run.live) memory.inventory = inventoryOf(run.live, repository.metadata.uid);
@@ -19,6 +21,14 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
   memory.desired = run.desired;
   run.readingMs = deps.clock.monotonicMs() - started;
   return OK;
+}
+
+/** Objects of the repository whose sources builds could not read. */
+async function lackingOf({ repository: { metadata } }: Run, { reads }: SyncDeps): Promise<ReadonlySet<string>> {
+  const lacking = await reads.lackingSource(metadata.namespace);
+  return new Set(
+    lacking.filter((object) => ownerUidOf(object) === metadata.uid).map((object) => refText(refOf(object))),
+  );
 }
 
 /** All that decides what a run does. */

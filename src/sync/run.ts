@@ -30,6 +30,8 @@ export interface Run {
   /** How long reading what is wanted took; part of the plan for who waits. */
   readingMs?: number;
   plan?: Plan;
+  /** Objects of the repository, as `refText`, whose sources builds could not read. */
+  lacking?: ReadonlySet<string>;
   /** Objects of the repository, as far as the run has come. */
   owned: number;
   /** Faults that only the plan or the store told; those of the files are in `desired`. */
@@ -50,6 +52,14 @@ export function startRun(start: Pick<Run, "repository" | "startedAt" | "memory" 
 export function isAskedFor({ repository }: Run): boolean {
   const asked = repository.metadata.annotations?.[ANNOTATIONS.requestedAt];
   return asked !== undefined && asked !== repository.status?.lastHandledReconcileAt;
+}
+
+const STORE_CHECK_MS = 3_600_000;
+
+/** Archives that got lost are looked for: when somebody asks, at the first run of a process, and then once an hour. */
+export function isStoreLookedAt(run: Run, { clock }: Pick<SyncDeps, "clock">): boolean {
+  const { storeCheckedAtMs } = run.memory;
+  return isAskedFor(run) || storeCheckedAtMs === undefined || clock.monotonicMs() - storeCheckedAtMs >= STORE_CHECK_MS;
 }
 
 /** CamelCase reasons of the conditions (names that users of Flux know). */

@@ -8,7 +8,7 @@ import {
   ownerUidOf,
 } from "../apis/index.ts";
 import { afterQuiet, type ControllerLog, type Next, type ReconcileRun, startController } from "../controller/index.ts";
-import { cachedReads, hasSameContent, onContentChange, type SyncInformers } from "./cached-reads.ts";
+import { cachedReads, hasSameContent, onContentChange, onSourceLost, type SyncInformers } from "./cached-reads.ts";
 import { intervalMs } from "./next-after.ts";
 import { createOwnWrites } from "./own-writes.ts";
 import { reconcileRepository } from "./reconcile-repository.ts";
@@ -43,7 +43,7 @@ export interface SyncController {
 
 /**
  * Syncs every Repository: when it is new, when its spec or its `requestedAt` changes, when somebody else changes an
- * object of it, on a hint, and after its interval.
+ * object of it, when a build cannot read a source, on a hint, and after its interval.
  */
 export function createSyncController(deps: SyncControllerDeps): SyncController {
   const { informers, log, onRun, clock } = deps;
@@ -93,6 +93,13 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
     }
   });
 
+  const stopLost = onSourceLost(informers, (object) => {
+    for (const { metadata } of concernedBy(object, object, false, informers)) {
+      memory.drift(metadata);
+      controller.enqueue(keyOf(metadata));
+    }
+  });
+
   return {
     hint(key) {
       memory.hint(key);
@@ -102,6 +109,7 @@ export function createSyncController(deps: SyncControllerDeps): SyncController {
     idle: () => controller.idle(),
     async stop(timeoutMs) {
       stopObjects();
+      stopLost();
       stopRepositories();
       approvals.close();
       reads.close();

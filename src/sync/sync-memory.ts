@@ -54,8 +54,8 @@ export interface RepositoryMemory {
   /** Of the last revision that was read. */
   desired?: DesiredState;
   inventory?: Inventory;
-  /** A run of this process looked for archives that got lost. */
-  isStoreChecked?: boolean;
+  /** When a run of this process last looked for archives that got lost, of the clock's monotonic time. */
+  storeCheckedAtMs?: number;
   /** Of the last run that ended with nothing left to retry. */
   settled: { readonly inputs: RunInputs; readonly verdict: Verdict } | undefined;
 }

@@ -22,6 +22,10 @@ const cases: [ProgressEvent, string][] = [
     "Normal Function SourceStored: Stored source 0123456789ab",
   ],
   [
+    { step: "stored", object, sourceDigest: "0123456789abcdef", instead: "damaged", durationMs: 1 },
+    "Warning Function SourceRestored: Source 0123456789ab was damaged in the object store: stored it anew from the repository",
+  ],
+  [
     { step: "built", object, imageRef: "image", reused: true, durationMs: 1 },
     "Normal Function Built: The image was built before",
   ],

@@ -74,6 +74,22 @@ it("the same upload again changes nothing, another one keeps the first archive",
   expect(await keysOf(fixture)).toHaveLength(2);
 });
 
+it("the same upload again replaces an archive that a build could not read", async () => {
+  const fixture = await withFunction();
+  await upload(fixture, await packArchive(FILES));
+  const [key = ""] = await keysOf(fixture);
+  await fixture.objects.delete(key);
+  await fixture.objects.put(key, Buffer.from("damaged"));
+  await upload(fixture, await packArchive(FILES));
+  expect(await fixture.json(`${HELLO}/source`)).toMatchObject({ status: 502 });
+  const condition = { type: "BuildReady", status: "False", reason: "SourceUnavailable", message: "" } as const;
+  await fixture.store.updateStatus<"Function">((await fixture.store.get("Function", KEY))!, {
+    conditions: [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }],
+  });
+  expect((await upload(fixture, await packArchive(FILES))).status).toBe(200);
+  expect(await fixture.json(`${HELLO}/source`)).toMatchObject({ status: 200 });
+});
+
 it("a file of a form is an upload too", async () => {
   const fixture = await withFunction();
   const form = new FormData();

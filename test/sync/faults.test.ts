@@ -109,7 +109,7 @@ describe("faults of the stores", () => {
     expect(await world.names()).toHaveLength(2);
   });
 
-  it.each(["somebody asks", "the process starts anew"])(
+  it.each(["somebody asks", "the process starts anew", "an hour has passed"])(
     "an archive that got lost is stored anew when %s",
     async (when) => {
       const world = await syncWorld(functionFolder("hello"));
@@ -121,13 +121,71 @@ describe("faults of the stores", () => {
       const annotations = { [ANNOTATIONS.requestedAt]: "now" };
       if (when === "somebody asks")
         await world.store.patch("Repository", KEY, { metadata: { annotations } }, { owner: "api" });
-      else await world.restart();
+      else if (when === "the process starts anew") await world.restart();
+      else world.clock.advance(3_600_000);
       world.writes();
+      world.events.length = 0;
       await world.sync();
       expect(await world.objects.has(s3Key!)).toBe(true);
+      expect(world.events).toContainEqual(expect.objectContaining({ step: "stored", instead: "missing" }));
       expect(world.writes()).toEqual(when === "somebody asks" ? ["status"] : []);
     },
   );
+
+  it.each([
+    ["damaged", { ...functionFolder("hello"), ...functionFolder("other") }],
+    ["missing", functionFolder("hello")],
+    ["damaged", { ...functionFolder("hello"), "functions/hello/large.bin": Buffer.alloc(3 << 20, "large") }],
+  ] as const)("an archive that a build found %s is stored anew by the next sync, which says so", async (how, files) => {
+    const world = await syncWorld(files);
+    await world.sync();
+    const { s3Key } = (await world.get("Function", "hello"))!.spec;
+    const stored = await world.objects.get(s3Key!);
+    await world.objects.delete(s3Key!);
+    if (how === "damaged")
+      await world.objects.put(
+        s3Key!,
+        stored!.map((byte, at) => (at === 50 ? byte ^ 1 : byte)),
+      );
+    const report = async (status: "True" | "False", reason: string) =>
+      void (await world.store.updateStatus<"Function">((await world.get("Function", "hello"))!, {
+        conditions: [{ type: "BuildReady", status, reason, message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }],
+      }));
+    await report("False", "SourceUnavailable");
+    world.events.length = 0;
+    await world.sync();
+    expect(Buffer.compare((await world.objects.get(s3Key!))!, stored!)).toBe(0);
+    const restored = { step: "stored", object: { kind: "Function", ...KEY, name: "hello" }, instead: how };
+    expect(world.events).toMatchObject([restored]);
+    await world.sync();
+    expect(world.events).toHaveLength(1);
+  });
+
+  it("a source that a build cannot read is replaced only by its repository", async () => {
+    const world = await syncWorld({ ...functionFolder("hello"), ...functionFolder("other") });
+    await world.sync();
+    const uploaded = "functions/demo/uploaded/1.zip";
+    await world.objects.put(uploaded, Buffer.from("damaged"));
+    await world.store.create<"Function">(
+      { kind: "Function", metadata: { ...KEY, name: "uploaded" }, spec: { runtime: "python3.11", s3Key: uploaded } },
+      { owner: "api" },
+    );
+    await world.store.updateStatus<"Function">((await world.get("Function", "uploaded"))!, {
+      conditions: [
+        {
+          type: "BuildReady",
+          status: "False",
+          reason: "SourceUnavailable",
+          message: "",
+          lastTransitionTime: "2026-01-01T00:00:00Z",
+        },
+      ],
+    });
+    world.events.length = 0;
+    await world.sync();
+    expect(world.events).toEqual([]);
+    expect(Buffer.from((await world.objects.get(uploaded))!).toString()).toBe("damaged");
+  });
 
   it("an object that the store refuses is told at its manifest and blocks no other", async () => {
     const world = await syncWorld(

@@ -139,7 +139,7 @@ function check(
 }
 
 function damaged(what: string, cause: string): SlessError {
-  return new SlessError("storage_unavailable", { what, cause: `it is damaged: ${cause}` });
+  return new SlessError("object_damaged", { what, cause });
 }
 
 function sendOptions(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
