@@ -15,6 +15,7 @@ import { openClusterObjects } from "./cluster/cluster-objects.ts";
 import { openEmbeddedBuilder } from "./embedded-builder.ts";
 import { installationId } from "./installation-id.ts";
 import { noteMovedSources } from "./moved-sources.ts";
+import { patientStore } from "./patient-store.ts";
 import { secretFiles } from "./secret-files.ts";
 import { versionOfSless } from "./version-of-sless.ts";
 
@@ -23,10 +24,13 @@ export const HOST = "127.0.0.1";
 
 export type EmbeddedPorts = Awaited<ReturnType<typeof openEmbeddedPorts>>;
 
-/** The ports of the embedded mode, everything below one data folder unless sources or images have a place of their own. */
+/**
+ * The ports of the embedded mode, everything below one data folder unless sources or images have a place of their own.
+ * `synced` resolves when the repositories were synced for the first time: until then builds wait for sources.
+ */
 export async function openEmbeddedPorts(
   { data, settings, stores }: Pick<EmbeddedOptions, "data" | "settings" | "stores">,
-  { log, report }: { readonly log: Logger; readonly report: Reporter },
+  { log, report, synced }: { readonly log: Logger; readonly report: Reporter; readonly synced: Promise<void> },
   closers: Closers,
 ) {
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
@@ -44,7 +48,7 @@ export async function openEmbeddedPorts(
   const images = await openEmbeddedBuilder(
     {
       ...{ data, settings, registry, installation, processes, runtimes, notice },
-      objects: objects.objects,
+      objects: patientStore(objects.objects, synced),
       version: await versionOfSless(),
       // A function runs on the machine's interpreters, not on the one that sless pins for itself.
       excluded: [join(ROOT, "node_modules")],

@@ -69,7 +69,8 @@ async function start(
   closers: Closers,
   { cronClock = systemClock }: EmbeddedSettings,
 ): Promise<EmbeddedApp> {
-  const parts = await openParts(options, closers);
+  const synced = Promise.withResolvers<void>();
+  const parts = await openParts(options, closers, synced.promise);
   let sync: SyncController | undefined;
   const url = await openServer(parts, () => sync);
   const reconcilers = await startReconcilersOf(parts, url);
@@ -77,11 +78,12 @@ async function start(
   stopTogether(parts, sync, reconcilers, startCron(parts, cronClock));
   const key = await applyRepository(options, parts.ports);
   await watchSources(parts, sync, key);
+  void sync.idle().then(synced.resolve);
   const settling = { store: parts.ports.store, runs: parts.runs, sync, reconcilers };
   return { url, settled: () => settled(settling, key.namespace), close: () => closers.close() };
 }
 
-async function openParts(options: EmbeddedOptions, closers: Closers): Promise<Parts> {
+async function openParts(options: EmbeddedOptions, closers: Closers, synced: Promise<void>): Promise<Parts> {
   const { data, settings, repository } = options;
   const log = createLogger(settings.log);
   const metrics = createMetrics();
@@ -92,7 +94,7 @@ async function openParts(options: EmbeddedOptions, closers: Closers): Promise<Pa
     options.report(event);
   };
   closers.add(await openDataFolder(data));
-  const ports = await openEmbeddedPorts(options, { log, report }, closers);
+  const ports = await openEmbeddedPorts(options, { log, report, synced }, closers);
   const informers = createObjectInformers(ports.store, log);
   const watching = new AbortController();
   closers.defer(() => watching.abort());

@@ -27,10 +27,7 @@ export async function noteMovedSources({ data, s3, store, objects, notice }: Mov
   const { uploads, isFollowing } = await movedFrom(store, objects);
   const moved = `Sources are in ${here} now, before in ${before}.`;
   if (uploads.length === 0) {
-    if (isFollowing)
-      notice(
-        `${moved} The first sync stores those of repositories anew; what fails for them until then is tried again.`,
-      );
+    if (isFollowing) notice(`${moved} The first sync stores those of repositories anew.`);
     await writeFile(file, `${here}\n`);
     return;
   }

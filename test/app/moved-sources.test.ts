@@ -42,7 +42,7 @@ it("sources of repositories that lie elsewhere now are told once, with what beco
   await make("followed", "2f0b9c1e-6a53-4d0a-9d0b-3b8f8a3b7c11");
   expect(await start(undefined)).toEqual([]);
   expect(await start(BUCKET)).toEqual([
-    "Sources are in the bucket b at http://s3 now, before in the data folder. The first sync stores those of repositories anew; what fails for them until then is tried again.",
+    "Sources are in the bucket b at http://s3 now, before in the data folder. The first sync stores those of repositories anew.",
   ]);
   expect(await start(BUCKET)).toEqual([]);
   expect(await start(undefined)).toHaveLength(1);
