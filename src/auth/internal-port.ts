@@ -31,6 +31,8 @@ export interface InternalPort {
 
 /** Longer than the idle time of the clients, so that they end idle connections. */
 const KEEP_ALIVE_MS = 65_000;
+/** Until a request's head is there; its body takes the time that the call may take. */
+const HEAD_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 10_000;
 
 /** A server of its own for those that `callers` names: no path and no header of a public port leads here. */
@@ -52,7 +54,7 @@ export function createInternalPort(deps: InternalPortDeps): InternalPort {
       deps.refuse(req, res, told);
     }
   }
-  const options = { requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
+  const options = { requestTimeout: 0, headersTimeout: HEAD_MS, keepAliveTimeout: KEEP_ALIVE_MS };
   const server = createServer(options, (req, res) => void serve(req, res, false));
   server.on("checkContinue", (req, res) => void serve(req, res, true));
 

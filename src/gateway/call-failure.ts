@@ -12,8 +12,16 @@ export interface FailureFacts {
 
 const INVALID_REQUEST = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/;
 /** The answer was there, but is none: broken status line or headers, or values that no server may send. */
-const INVALID_CODE = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|ERR_HTTP_|ERR_INVALID_|ERR_OUT_OF_RANGE)/;
+const INVALID_CODE = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|HPE_|ERR_HTTP_|ERR_INVALID_|ERR_OUT_OF_RANGE)/;
 const INVALID_MESSAGE = /^bad (response|upgrade)/;
+
+/** Answers with a status below 200 before the one that counts: there is use for a few. */
+export const INTERIM_MAX = 100;
+
+/** A replica sends interim answers without end, which nobody's reading slows down. */
+export function tooManyInterim(): Error {
+  return new Error(`bad response: more than ${INTERIM_MAX} interim answers`);
+}
 
 /**
  * What the client is told when a replica closed the connection before it answered: a blocked replica is ended at

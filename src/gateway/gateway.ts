@@ -96,7 +96,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     isCall: ({ url, headers }) =>
       url?.startsWith(CALL_PREFIX) || (ingressHost !== undefined && isCallHost(headers.host, ingressHost)),
     handle: (req, res, options) =>
-      answering(req, res, () => {
+      answering(deps, req, res, () => {
         const { path, prefix, ...key } = targetOf(req, ingressHost);
         const endpoint = ledger.admit(key, (found) => found.public);
         serve(endpoint, req, res, { ...options, path, ...(prefix ? { prefix } : {}), trigger: "http" });
@@ -113,13 +113,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
           target,
         );
       } catch (error) {
-        answering(req, lastResponse(client), () => {
+        answering(deps, req, lastResponse(client), () => {
           throw error;
         });
       }
     },
     forward: (workload, req, res, options) =>
       answering(
+        deps,
         req,
         res,
         () => serve(ledger.admit(workload, isSameKind(workload)), req, res, options),
@@ -161,11 +162,20 @@ function targetOf({ url = "", headers }: IncomingMessage, ingressHost: string | 
 
 const isSameKind = (workload: WorkloadRef) => (found: Endpoint) => found.workload.kind === workload.kind;
 
-function answering(req: IncomingMessage, res: ServerResponse, respond: () => void, isInternal = false): void {
+/** Whatever is thrown is an answer: in a listener of events it would end the process and everybody's calls. */
+function answering(
+  { log }: Pick<GatewayDeps, "log">,
+  req: IncomingMessage,
+  res: ServerResponse,
+  respond: () => void,
+  isInternal = false,
+): void {
+  const requestId = requestIdOf(req.headers["x-request-id"]);
   try {
     respond();
   } catch (error) {
-    if (!isSlessError(error)) throw error;
-    sendGatewayError(req, res, error, requestIdOf(req.headers["x-request-id"]), isInternal);
+    if (!isSlessError(error)) log.warn({ requestId, err: error }, "call failed unexpectedly");
+    const told = isSlessError(error) ? error : new SlessError("internal", { cause: "a call failed unexpectedly" });
+    sendGatewayError(req, res, told, requestId, isInternal);
   }
 }

@@ -74,13 +74,16 @@ export function requestHeaders(raw: RawHeaders, facts: CallFacts): string[] {
 
 /**
  * Headers for the client: the replica's without those of its connection and that by which the gateway tells its own
- * errors, with the call's own request id. Pure.
+ * errors, with the call's own request id. An answer of this status without a body tells no length of one, or a proxy
+ * in front would wait for it, and take what is another's. Pure.
  */
-export function responseHeaders(raw: RawHeaders, requestId: string): string[] {
+export function responseHeaders(raw: RawHeaders, requestId: string, status: number): string[] {
   const named = connectionTokens(raw);
+  const isBodiless = status < 200 || status === 204;
   const headers: string[] = [];
   eachHeader(raw, (name, value, lower) => {
     if (isDropped(lower, named) || lower === "x-request-id" || lower === INTERNAL_HEADERS.error) return;
+    if (isBodiless && lower === "content-length") return;
     headers.push(name, value);
   });
   headers.push("x-request-id", requestId);

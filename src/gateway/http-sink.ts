@@ -18,7 +18,7 @@ export function httpSink(
   let wrote = false;
   return {
     start(status, headers) {
-      res.writeHead(status, responseHeaders(headers, requestId));
+      res.writeHead(status, responseHeaders(headers, requestId, status));
       started = true;
       // With the first bytes where they come at once; alone where the body takes its time (server-sent events).
       setImmediate(() => {

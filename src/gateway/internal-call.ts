@@ -55,7 +55,7 @@ export function answerSink(requestId: string, onCancel: () => void): AnswerSink 
     answer: promise,
     start(status, headers) {
       started = true;
-      resolve({ status, headers: joined(responseHeaders(headers, requestId)), body, requestId });
+      resolve({ status, headers: joined(responseHeaders(headers, requestId, status)), body, requestId });
     },
     write: (chunk) => body.push(chunk),
     onceDrained(listener) {

@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
 import type { Lease, Platform } from "../platform/index.ts";
-import { failureOf } from "./call-failure.ts";
+import { failureOf, INTERIM_MAX, tooManyInterim } from "./call-failure.ts";
 import type { Endpoint } from "./endpoint-table.ts";
 import type { RawHeaders } from "./headers.ts";
 import { type CallOfReplica, isLapsed, type Replica, type ReplicaTable } from "./replica-table.ts";
@@ -129,6 +129,7 @@ function attempt(call: Call, otherwise: () => SlessError): void {
 
 function handlerOf(call: Call, current: Attempt): Dispatcher.DispatchHandler {
   const { sink } = call;
+  let interim = 0;
   const isOver = () => call.ended || call.current !== current;
   return {
     onRequestStart(controller) {
@@ -136,7 +137,12 @@ function handlerOf(call: Call, current: Attempt): Dispatcher.DispatchHandler {
       if (isOver()) controller.abort(new Error("the call ended"));
     },
     onResponseStart(controller, status) {
-      if (isOver() || status < 200) return;
+      if (isOver()) return;
+      if (status < 200) {
+        interim += 1;
+        if (interim > INTERIM_MAX) controller.abort(tooManyInterim());
+        return;
+      }
       sink.start(status, textOf(controller.rawHeaders as Buffer[]));
       call.status = status;
     },

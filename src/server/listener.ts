@@ -9,6 +9,12 @@ import { type Exchange, refuseUnparsable } from "./unparsable.ts";
 
 /** Longer than the idle time of usual proxies in front, so that they, not we, end idle connections. */
 const KEEP_ALIVE_MS = 65_000;
+/** From the first byte, or from the beginning of a connection, until a request's head is there. */
+const HEAD_MS = 60_000;
+/** How long the rest of a body is thrown away after its request was answered. */
+const REST_MS = 30_000;
+/** Whoever vanished without a word is found out, where no limit ends the call. */
+const PROBE_AFTER_MS = 60_000;
 
 export interface Listener {
   readonly server: Server;
@@ -18,12 +24,23 @@ export interface Listener {
   drain(timeoutMs: number): Promise<void>;
 }
 
+export interface ListenerDeps {
+  readonly gateway: Pick<Gateway, "isCall" | "handle" | "handleUpgrade">;
+  readonly guard: RequestGuard;
+  readonly api: RequestListener;
+  /** How long a request's head may take; default 60,000. */
+  readonly headMs?: number;
+  /** How long a client that was answered may go on sending its body; default 30,000. */
+  readonly restMs?: number;
+}
+
 /**
  * The HTTP server in front of everything: refuses foreign requests, hands calls of functions to the gateway without
  * touching them, and all else to the REST API.
  */
-export function createListener(deps: { gateway: Gateway; guard: RequestGuard; api: RequestListener }): Listener {
+export function createListener(deps: ListenerDeps): Listener {
   const { isCall } = deps.gateway;
+  const { headMs = HEAD_MS, restMs = REST_MS } = deps;
   const active = new Set<ServerResponse>();
   const exchanges = new WeakMap<Socket, Exchange>();
   const refused = new WeakSet<Socket>();
@@ -40,7 +57,10 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
   }
   function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
     track(res);
+    boundRest(req, res, restMs);
     exchanges.set(req.socket, { req, res });
+    // Of what came in one piece with an upgrade that is not taken, nothing is left to be answered.
+    if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
     toOriginForm(req);
     const refusal = targetFault(req) ?? deps.guard.refusal(req.headers, isCall(req));
     if (refusal) refuse(res, refusal);
@@ -50,11 +70,17 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
       deps.api(req, res);
     }
   }
-  // The gateway has the time limits of calls; only a request's head may not dawdle.
+  /** Behind a request without its answer an upgrade would take the connection away from that. */
+  const isIdle = (socket: Socket) => !active.has(exchanges.get(socket)?.res as ServerResponse);
+  // The gateway has the time limits of calls, and routes those of their bodies; only a request's head may not dawdle.
   const options = {
     requestTimeout: 0,
+    headersTimeout: headMs,
+    connectionsCheckingInterval: Math.min(headMs, 10_000),
     keepAliveTimeout: KEEP_ALIVE_MS,
-    shouldUpgradeCallback: (req: IncomingMessage) => isWebSocketCall(req, isCall),
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+    shouldUpgradeCallback: (req: IncomingMessage) => isIdle(req.socket) && isWebSocketCall(req, isCall),
     requireHostHeader: false, // Node would refuse without a word
   };
   const server = createServer(options, (req, res) => serve(req, res, false));
@@ -87,10 +113,23 @@ export function createListener(deps: { gateway: Gateway; guard: RequestGuard; ap
   };
 }
 
-/** Any other upgrade (h2c) is answered as the plain request that it is, too. */
+/** Any other upgrade (h2c), and one with a body, is answered as the plain request that it is, too. */
 function isWebSocketCall(req: IncomingMessage, isCall: Gateway["isCall"]): boolean {
   toOriginForm(req);
-  return isCall(req) && req.headers.upgrade?.toLowerCase() === "websocket";
+  return req.method === "GET" && !hasBody(req) && isCall(req) && req.headers.upgrade?.toLowerCase() === "websocket";
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}
+
+/** Who was answered before the end of his body may send on for a while, and not for ever: nobody reads it any more. */
+function boundRest(req: IncomingMessage, res: ServerResponse, withinMs: number): void {
+  res.once("finish", () => {
+    if (req.complete) return;
+    const timer = setTimeout(() => req.destroy(), withinMs).unref();
+    req.once("close", () => clearTimeout(timer));
+  });
 }
 
 function refuse(res: ServerResponse, error: SlessError): void {

@@ -45,6 +45,7 @@ export async function gatewayFixture(
   });
   const front = await httpServer((req, res) => gateway.handle(req, res));
   front.server.on("checkContinue", (req, res) => gateway.handle(req, res, { awaitsContinue: true }));
+  front.server.on("upgrade", (req, socket, head) => gateway.handleUpgrade(req, socket, head));
   onTestFinished(() => gateway.close());
 
   const replicas: { replica: string; origin: string }[] = [];

@@ -94,7 +94,7 @@ it("no time limit is said as 0", () => {
 it("an answer loses the headers of the replica's connection and gets the call's request id", () => {
   const raw = ["Connection", "close, X-Inner", "X-Inner", "1", "Transfer-Encoding", "chunked", "Set-Cookie", "a=1"];
   raw.push("Set-Cookie", "b=2", "X-Request-Id", "theirs");
-  expect(responseHeaders(raw, "r1")).toEqual(["Set-Cookie", "a=1", "Set-Cookie", "b=2", "x-request-id", "r1"]);
+  expect(responseHeaders(raw, "r1", 200)).toEqual(["Set-Cookie", "a=1", "Set-Cookie", "b=2", "x-request-id", "r1"]);
 });
 
 it.each(["abc", "0f8fad5b-d9cb-469f-a165-70867728950e", "a.b:c/d=+_"])("the request id %s is kept", (id) => {

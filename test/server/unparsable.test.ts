@@ -36,6 +36,11 @@ const faults: Record<string, [request: string, status: string, cause: string]> =
     "400",
     "",
   ],
+  "chunks of HTTP/1.0": [
+    `POST /fn/default/hello HTTP/1.0\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    "400",
+    "HTTP/1.0 has no Transfer-Encoding",
+  ],
   "a target that is no path": [`GET healthz HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, "400", ""],
 };
 

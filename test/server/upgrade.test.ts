@@ -117,6 +117,53 @@ it("an upgrade to another protocol, or elsewhere, is answered as a plain request
   expect(await rawExchange(port, h2c)).toMatch(/^HTTP\/1.1 200 OK/);
 });
 
+it("an upgrade behind a call that is not answered yet is answered after it, as a plain request", async () => {
+  const fixture = await serverFixture();
+  let asking = Promise.withResolvers<() => void>();
+  const server = createServer((req, res) => {
+    if (req.url === "/slow") asking.resolve(() => res.end("slow"));
+    else res.end("plain");
+  });
+  const { origin } = await httpServer(() => undefined, server);
+  fixture.reachable.set("default/hello", liveService("hello"));
+  fixture.platform.serve(HELLO, [{ replica: "hello-0", origin }]);
+  const slow = "GET /fn/default/hello/slow HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  for (const [path, answer] of [
+    ["/fn/default/hello/chat", / 200 OK.*plain$/s],
+    ["/fn/default/nobody", / 404 .*no_such_function/s],
+    ["/fn/default", / 404 .*not_found/s],
+  ] as const) {
+    asking = Promise.withResolvers();
+    const answers = rawExchange(fixture.port, slow + head(path));
+    (await asking.promise)();
+    expect(await answers).toMatch(/ 200 OK.*slowHTTP/s);
+    expect(await answers).toMatch(answer);
+  }
+});
+
+it("a request that asks for an upgrade and has a body keeps it", async () => {
+  const fixture = await serverFixture();
+  const server = createServer((req, res) => void req.pipe(res));
+  const { origin } = await httpServer(() => undefined, server);
+  fixture.reachable.set("default/hello", liveService("hello"));
+  fixture.platform.serve(HELLO, [{ replica: "hello-0", origin }]);
+  const asking = head("/fn/default/hello", "Content-Length: 5\r\n").replace("Upgrade\r\n", "Upgrade, close\r\n");
+  for (const method of ["GET", "POST"])
+    expect(await rawExchange(fixture.port, `${asking.replace("GET", method)}hello`)).toMatch(/^HTTP\/1.1 200 .*hello/s);
+});
+
+it("a client that was refused and does not close is closed", async () => {
+  const { port } = await serverFixture();
+  const client = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const ended = new Promise<void>((resolve) => client.once("end", resolve));
+  const closed = new Promise<void>((resolve) => client.once("error", () => resolve()));
+  client.resume().write(head("/fn/default/nobody"));
+  await ended;
+  const more = setInterval(() => client.write("more"), 50);
+  await closed;
+  clearInterval(more);
+});
+
 it("closing the server ends open WebSockets", async () => {
   const fixture = await serverFixture();
   await serveUpgrades(fixture, echo);
