@@ -55,6 +55,11 @@ describeWithServers("the chart", () => {
       "a registry with a scheme": { registry: { host: "https://registry.example.org" } },
       "memory in a unit that is none": { api: { resources: { limits: { memory: "512MB" } } } },
       "a network that is a name": { tenants: { egress: { denied: ["example.org"] } } },
+      "a network of more bits than an address has": { tenants: { egress: { denied: ["10.0.0.0/33"] } } },
+      "a network of IPv6 with as many": { tenants: { egress: { allowed: ["fd00::/129"] } } },
+      "a network with a number that no address has": { git: { networks: ["10.256.0.0/16"] } },
+      "an amount that is none": { tenants: { quota: { "limits.memory": "40GB" } } },
+      "an amount below nothing": { tenants: { objects: { "count/secrets": -1 } } },
       "a limit without a type": { tenants: { limits: [{ default: { cpu: "1" } }] } },
       "a log level that is none": { log: { level: "loud" } },
       "a pull secret as a mere name": { image: { pullSecrets: ["registry"] } },
@@ -75,7 +80,22 @@ describeWithServers("the chart", () => {
         "hostPath names no folder",
       ],
       "an Ingress without a host": [{ ingress: { enabled: true } }, "needs externalURL"],
+      "an Ingress for an address": [
+        { externalURL: "https://192.0.2.7", ingress: { enabled: true } },
+        "an externalURL with a host name",
+      ],
       "builds without a bucket": [{ builds: { image: "kaniko" } }, "needs objects.s3.bucket"],
+      "builds beside sless": [{ builds: { namespace: "sless" } }, "builds.namespace sless is not for builds alone"],
+      "builds beside the cluster's own": [{ builds: { namespace: "kube-system" } }, "is not for builds alone"],
+      "builds beside functions": [{ builds: { namespace: "sless-fn-team" } }, "is not for builds alone"],
+      "builds that ask for more memory than they may have": [
+        { builds: { limits: { memoryRequestMB: 4096 } } },
+        "memoryRequestMB is more than memoryMB",
+      ],
+      "builds that ask for more CPU than they may have": [
+        { builds: { limits: { cpuMilli: 100 } } },
+        "cpuRequestMilli is more than cpuMilli",
+      ],
       "two ways to name a function": [
         { externalURL: "https://a.example.org", triggerIngress: { host: "fn.example.org" } },
         "exclude each other",
@@ -83,6 +103,10 @@ describeWithServers("the chart", () => {
     }),
   )("refuses %s and says what to do", async (_name, [values, message]) => {
     await expect(renderChart(values as object)).rejects.toThrow(message as string);
+  });
+
+  it("refuses a release where functions run", async () => {
+    await expect(renderChart({}, "sless-fn-team")).rejects.toThrow("may not begin with sless-fn-");
   });
 
   it("describes every value, knows no other, and has a default for each", async () => {

@@ -54,8 +54,24 @@ app.kubernetes.io/component: {{ include "sless.component" . }}
 {{- if and .Values.builds.image (not (and .Values.objects.s3.bucket .Values.registry.host)) }}
 {{- fail "builds.image needs objects.s3.bucket, from which builds read their files, and registry.host, to which images go" }}
 {{- end }}
+{{- if hasPrefix "sless-fn-" .Release.Namespace }}
+{{- fail "the namespace of the release may not begin with sless-fn-: those are where functions run" }}
+{{- end }}
+{{- $builds := .Values.builds }}
+{{- if or (eq $builds.namespace .Release.Namespace) (hasPrefix "kube-" $builds.namespace) (hasPrefix "sless-fn-" $builds.namespace) }}
+{{- fail (printf "builds.namespace %s is not for builds alone: name one that is neither the release's nor begins with kube- or sless-fn-" $builds.namespace) }}
+{{- end }}
+{{- if gt (int $builds.limits.memoryRequestMB) (int $builds.limits.memoryMB) }}
+{{- fail "builds.limits.memoryRequestMB is more than memoryMB, the limit: no build could start" }}
+{{- end }}
+{{- if gt (int $builds.limits.cpuRequestMilli) (int $builds.limits.cpuMilli) }}
+{{- fail "builds.limits.cpuRequestMilli is more than cpuMilli, the limit: no build could start" }}
+{{- end }}
 {{- if and .Values.ingress.enabled (not .Values.externalURL) }}
 {{- fail "ingress.enabled needs externalURL: its host and path are what is routed" }}
+{{- end }}
+{{- if and .Values.ingress.enabled (not (regexMatch "^https?://[a-z0-9.-]*[a-z][a-z0-9.-]*(:[0-9]+)?(/|$)" .Values.externalURL)) }}
+{{- fail "ingress.enabled needs an externalURL with a host name in lower case: an Ingress routes no address" }}
 {{- end }}
 {{- if and .Values.externalURL .Values.triggerIngress.host }}
 {{- fail "externalURL and triggerIngress.host exclude each other: with the former the path tells the function, with the latter the host" }}
