@@ -1,4 +1,4 @@
-import type { ItemOf, Plural } from "../server/client.ts";
+import { type ItemOf, isMessageTruncated, type Plural } from "../server/client.ts";
 import { tableOf } from "./columns.ts";
 import { say } from "./io.ts";
 import { KIND_WORDS, kindAndName, type NamedKind } from "./kind-names.ts";
@@ -41,17 +41,23 @@ export async function printObjects(
 }
 
 async function printWhole(
-  { plural }: NamedKind,
+  { plural, singular }: NamedKind,
   name: string | undefined,
   form: "json" | "yaml",
   { io, settings, client }: VerbContext,
 ): Promise<number> {
   const { namespace } = settings;
-  const shown =
-    name === undefined
-      ? { items: await client().listObjects(plural, { namespace }) }
-      : await client().getObject(plural, name, { namespace });
-  io.stdout.write(serialized(shown, form));
+  if (name !== undefined) {
+    io.stdout.write(serialized(await client().getObject(plural, name, { namespace }), form));
+    return 0;
+  }
+  const items = await client().listObjects(plural, { namespace });
+  io.stdout.write(serialized({ items }, form));
+  const cut = items.filter(isMessageTruncated);
+  if (cut[0]) {
+    const example = `sless get ${singular} ${cut[0].metadata.name} -o ${form}`;
+    say(io.stderr, `status.message is cut in ${cut.length} of these; \`${example}\` prints it whole.`);
+  }
   return 0;
 }
 

@@ -1,2 +1,2 @@
 export * from "./platform.ts";
-export { truncateMessage } from "./truncate-message.ts";
+export { truncateListed, truncateMessage } from "./truncate-message.ts";

@@ -3,6 +3,9 @@ export const MESSAGE_MAX_BYTES = 4_096;
 /** Longest result of a job that a status is given, in bytes of UTF-8. */
 export const RESULT_MAX_BYTES = 65_536;
 
+/** Longest message of a job in a list of jobs, in bytes of UTF-8. */
+export const LISTED_MAX_BYTES = 1_024;
+
 /** The first bytes of a text of `totalBytes`, within the limit; what was cut off is said, and no character is cut in two. */
 export function truncateMessage(text: string | Uint8Array, totalBytes: number = Buffer.byteLength(text)): string {
   return truncated(text, { totalBytes, maxBytes: MESSAGE_MAX_BYTES, more: "" });
@@ -12,6 +15,14 @@ export function truncateMessage(text: string | Uint8Array, totalBytes: number = 
 export function truncateResult(text: string | Uint8Array, totalBytes: number = Buffer.byteLength(text)): string {
   return truncated(text, { totalBytes, maxBytes: RESULT_MAX_BYTES, more: "; see the log" });
 }
+
+/** The same of what a status holds, whole or cut itself, for a list of jobs. */
+export function truncateListed(message: string): string {
+  const totalBytes = Number(CUT_BEFORE.exec(message)?.[1] ?? Buffer.byteLength(message));
+  return truncated(message, { totalBytes, maxBytes: LISTED_MAX_BYTES, more: "; get the job itself for more" });
+}
+
+const CUT_BEFORE = /… \(truncated, (\d{4,15}) bytes in all(?:; see the log)?\)$/;
 
 interface Limits {
   readonly totalBytes: number;

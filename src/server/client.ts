@@ -13,6 +13,7 @@ import type {
 } from "./items.ts";
 
 export type * from "./items.ts";
+export { isMessageTruncated } from "./listed-status.ts";
 
 export interface ClientOptions {
   /** Origin of the server, without a final slash. */
@@ -53,11 +54,12 @@ type CodePlural = "functions" | "services" | "jobs";
  * @throws SlessError `server_unreachable` when nobody answers; ServerError for every answer that is an error
  */
 export interface SlessClient {
-  /** All of a namespace, over all pages, sorted by name. */
+  /** All of a namespace, over all pages, sorted by name; results of jobs are cut. */
   list<P extends Plural>(plural: P, options: { namespace: string }): Promise<ItemOf[P][]>;
   get<P extends Plural>(plural: P, name: string, options: { namespace: string }): Promise<ItemOf[P]>;
   /** The whole object as the store has it: apiVersion, kind, metadata, spec, status. */
   getObject(plural: Plural, name: string, options: { namespace: string }): Promise<AnyObject>;
+  /** The same of all of a namespace; results of jobs are cut. */
   listObjects(plural: Plural, options: { namespace: string }): Promise<AnyObject[]>;
   /** `body` in the fields of the API, with a name. */
   create<P extends Plural>(plural: P, body: object, options: { namespace: string }): Promise<ItemOf[P]>;

@@ -100,7 +100,10 @@ export interface JobItem extends CommonItem {
   readonly start_time: string | undefined;
   readonly completion_time: string | undefined;
   readonly image_ref: string | undefined;
+  /** The result, or why there is none; in a list its first KiB. */
   readonly message: string | undefined;
+  /** In a list: the job itself tells more of its message. */
+  readonly message_truncated?: true;
 }
 
 export interface TriggerItem extends CommonItem {

@@ -23,6 +23,7 @@ import type {
   TriggerItem,
   WorkloadItem,
 } from "./items.ts";
+import { isMessageTruncated } from "./listed-status.ts";
 
 type KindOf<P extends Plural> = (typeof PLURALS)[P];
 type ObjectOfPlural<P extends Plural> = ObjectOf<KindOf<P>>;
@@ -128,7 +129,8 @@ function programFields(spec: SpecOf<WorkloadKind>) {
   };
 }
 
-function jobItem({ spec, status = {} }: ObjectOf<"FunctionJob">, common: CommonItem): JobItem {
+function jobItem(object: ObjectOf<"FunctionJob">, common: CommonItem): JobItem {
+  const { spec, status = {} } = object;
   return {
     ...common,
     function_ref: spec.functionRef,
@@ -144,6 +146,7 @@ function jobItem({ spec, status = {} }: ObjectOf<"FunctionJob">, common: CommonI
     completion_time: status.completionTime,
     image_ref: status.imageRef,
     message: status.message,
+    ...(isMessageTruncated(object) && { message_truncated: true }),
   };
 }
 

@@ -65,7 +65,7 @@ const TOLD_OF_WORKLOADS = [...TOLD_OF_PROGRAMS, "ready", "serving_replicas", "la
 export const TOLD_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   Function: TOLD_OF_WORKLOADS,
   Service: TOLD_OF_WORKLOADS,
-  FunctionJob: [...TOLD_OF_PROGRAMS, "last_run_id", "job_name", "start_time", "completion_time"],
+  FunctionJob: [...TOLD_OF_PROGRAMS, "last_run_id", "job_name", "start_time", "completion_time", "message_truncated"],
   Trigger: [...TOLD_OF_ALL, "active", "last_schedule_time", "next_schedule_time"],
   Repository: [
     ...TOLD_OF_ALL.filter((field) => field !== "url"),

@@ -125,3 +125,13 @@ it("control characters of a message do not reach the terminal", async () => {
   const { stdout } = await testCli(["get", "functions", "-o", "wide"], { client: { list } });
   for (const moving of ["\u001b", "\r"]) expect(stdout).not.toContain(moving);
 });
+
+it("a list whose results are cut says how to get a whole one, beside the output", async () => {
+  const job = (name: string, status: object) => ({ kind: "FunctionJob", metadata: { name }, spec: {}, status });
+  const cut = job("big", { message: "x… (truncated, 9000 bytes in all)", messageTruncated: true });
+  const listObjects = async () => [job("a", { message: "1" }), cut] as never;
+  const { code, stdout, stderr } = await testCli(["get", "jobs", "-o", "json"], { client: { listObjects } });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).items).toHaveLength(2);
+  expect(stderr).toBe("status.message is cut in 1 of these; `sless get job big -o json` prints it whole.\n");
+});

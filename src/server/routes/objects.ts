@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { etagOf, existing, itemOf, type Named, namesIn } from "../existing-object.ts";
 import { PLURALS, type Plural } from "../items.ts";
+import { listedObject } from "../listed-object.ts";
 import { PAGE_LIMIT_MAX, pageOf } from "../page.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
@@ -28,7 +29,8 @@ interface ListQuery {
 /**
  * GET of lists, `{"items", "next"}` sorted by name, and of single objects, in the fields of the REST API. With
  * `?output=object` both give whole objects instead (apiVersion, kind, metadata, spec, status), for
- * `sless describe -o yaml`. `?limit` (default 500) and `?continue=<next>` page through a list. What may be written is
+ * `sless describe -o yaml`. `?limit` (default 500) and `?continue=<next>` page through a list, in
+ * which results of jobs are cut. What may be written is
  * written at the same paths.
  */
 export function objectRoutes(app: FastifyInstance, deps: RouteDeps): void {
@@ -51,7 +53,8 @@ async function list(plural: Plural, request: FastifyRequest, deps: RouteDeps): P
   const { namespace } = request.params as Named;
   const query = request.query as ListQuery;
   const { items } = await deps.store.list(PLURALS[plural], { namespace });
-  const page = pageOf(items, { limit: query.limit, token: query.continue });
+  const { next, items: listed } = pageOf(items, { limit: query.limit, token: query.continue });
+  const page = { items: listed.map((object) => listedObject(object)), next };
   if (query.output === "object") return page;
   const names = await namesIn(namespace, deps);
   return { ...page, items: page.items.map((object) => toItem(plural, object, names)) };
