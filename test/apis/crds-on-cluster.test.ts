@@ -122,7 +122,7 @@ describeOnOwnControlPlane("the CustomResourceDefinitions", { crds: false, contro
         () => plane().request("GET", pathOf(kind)),
         ({ status }) => status === 200,
       );
-  }, 60_000);
+  });
   const pathOf = (kind: Kind) => `/apis/${API_VERSION}/namespaces/${namespace}/${KINDS[kind].plural}`;
   const post = (kind: Kind, name: string, spec: object) =>
     plane().request("POST", `${pathOf(kind)}?fieldValidation=Strict`, {

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { answering, callFunction, pythonFunction } from "../support/embedded.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-ports.ts";
 import { gitRepository } from "../support/git-repository.ts";
-import { freePort } from "../support/sless-process.ts";
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -60,7 +60,7 @@ beforeAll(async () => {
   const install = ["install", join(checkout, filename), "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund"];
   await run("npm", install, { cwd: join(folder, "empty"), env });
   manifest = JSON.parse(await readFile(join(installed(), "package.json"), "utf8")) as Manifest;
-}, 180_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const installed = () => join(folder, "empty/node_modules/sless");
@@ -143,13 +143,12 @@ describe("the package", () => {
     const output = outputOf(server);
     const answer = async () =>
       (await callFunction(`http://127.0.0.1:${port}/fn/default/one`).catch(() => undefined))?.body;
-    const answers = (value: string) =>
-      eventually(`it answers ${value}\n${output()}`, answer, (body) => body === value, 30_000);
+    const answers = (value: string) => eventually(`it answers ${value}\n${output()}`, answer, (body) => body === value);
     await answers("first");
     await repository.commit("change", { "functions/one/handler.py": answering("second") });
     await answers("second");
     server.kill("SIGTERM");
-    const [code] = await once(server, "exit");
+    const [code] = await once(server, "close");
     expect({ code, output: output() }).toMatchObject({ code: 0, output: expect.stringContaining("http://127.0.0.1") });
     expect(output()).not.toContain("Warning");
   });

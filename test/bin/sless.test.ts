@@ -53,7 +53,7 @@ it.each(["another", "same"] as const)(
       printed += chunk;
       if (printed === "started\n") child.kill("SIGTERM");
     });
-    const code = await new Promise((done) => child.on("exit", done));
+    const code = await new Promise((done) => child.on("close", done));
     expect({ code, printed }).toEqual({ code: 4, printed: "started\nstopped\n" });
   },
 );

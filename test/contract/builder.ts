@@ -34,9 +34,14 @@ export function builderContract(open: () => Promise<BuilderUnderTest>): void {
     const stop = test.builder.onChange((workload) => told.push(workload));
     const request = await requestOf(test, { "handler.txt": "one" });
     await untilBuilt(test, request);
+    await eventually(
+      "it is told",
+      () => told,
+      ({ length }) => length > 0,
+    );
     expect(told).toContainEqual(request.workload);
-    told.length = 0;
     stop();
+    told.length = 0;
     await untilBuilt(test, await requestOf(test, { "handler.txt": "two" }));
     expect(told).toEqual([]);
   });
@@ -193,7 +198,7 @@ export async function untilFailed({ builder }: Under, request: BuildRequest) {
   return state;
 }
 
-function untilEnd(builder: Builder, request: BuildRequest, withinMs = 25_000): Promise<BuildState> {
+function untilEnd(builder: Builder, request: BuildRequest, withinMs?: number): Promise<BuildState> {
   return eventually(
     "the build ends",
     () => builder.ensure(request),
@@ -210,7 +215,7 @@ async function untilInstalling(test: Under, request: BuildRequest): Promise<void
 
 export async function buildLog({ builder }: Under, workload: WorkloadRef, follow: boolean): Promise<string> {
   let text = "";
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   for await (const chunk of builder.logs(workload, { follow, signal })) text += Buffer.from(chunk).toString();
   return text;
 }

@@ -339,7 +339,6 @@ export async function untilDone(platform: Platform, run: Parameters<Platform["ru
     "the job is done",
     () => platform.runJob(run),
     (state) => state.phase !== "running",
-    20_000,
   );
 }
 
@@ -370,7 +369,7 @@ export async function answerOf(platform: Platform, workload: WorkloadRef) {
 export async function logText(platform: Platform, workload: WorkloadRef, tailLines?: number): Promise<string> {
   const options = {
     follow: false,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
     ...(tailLines === undefined ? {} : { tailLines }),
   };
   let text = "";

@@ -148,7 +148,7 @@ describe("garbage", () => {
     const { removed, items } = await world.collect();
     expect([removed.count, items.length]).toEqual([2_500, 1_000]);
     expect(await world.keys()).toEqual([USED]);
-  }, 30_000);
+  });
 });
 
 /** A store that does something right after its n-th call of a method, once. */

@@ -39,7 +39,6 @@ it("on a full disk the old version answers and the condition says why; with spac
     "the new version answers",
     () => callFunction(url),
     ({ body }) => body === "new",
-    20_000,
   );
   await readyReason("ReconciliationSucceeded");
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createClient } from "../../src/server/client.ts";
 import { answering, pythonFunction, startTestApp, type TestApp } from "../support/embedded.ts";
+import { eventually } from "../support/eventually.ts";
 import { gitRepository } from "../support/git-repository.ts";
 import { testCli } from "../support/test-cli.ts";
 
@@ -17,12 +18,10 @@ const archivesOf = ({ data }: TestApp, name: string) =>
 /** Collects until the grace time of everything is over. */
 async function collectAll(app: TestApp): Promise<void> {
   await app.client.collectGarbage({ dryRun: false });
-  const { waiting } = await app.client.collectGarbage({ dryRun: true });
-  if (waiting.count > 0) await expect.poll(() => removable(app), { timeout: 30_000 }).toBe(waiting.count);
+  const waiting = async () => (await app.client.collectGarbage({ dryRun: true })).waiting.count;
+  await eventually("the grace time of all is over", waiting, (count) => count === 0);
   await app.client.collectGarbage({ dryRun: false });
 }
-
-const removable = async (app: TestApp) => (await app.client.collectGarbage({ dryRun: true })).removed.count;
 
 it("what a deleted function left goes after the grace time, and what others have stays", async () => {
   const repository = await gitRepository({ ...hello(1), ...pythonFunction("other", answering(2)) });

@@ -8,13 +8,15 @@ import { parseManifest } from "../../src/manifest/index.ts";
 import { packArchive } from "../../src/source/index.ts";
 import { filesBelow } from "../pull/pull-world.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-ports.ts";
 import { functionYaml } from "../support/function-files.ts";
 import { type GitRepository, gitRepository } from "../support/git-repository.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
-import { freePort, type SlessProcess, startSless } from "../support/sless-process.ts";
+import { type SlessProcess, startSless } from "../support/sless-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const SLESS = join(import.meta.dirname, "../../src/app/sless.ts");
+const ROUNDS = 3;
 const LIVES = 3;
 const WRITES_A_LIFE = 3;
 /** Changes in the folder after which a pull may be killed; a whole one makes more. */
@@ -95,7 +97,7 @@ async function startAnswering(repository: GitRepository, place: { data: string; 
     fetch(`${server.url}/readyz`)
       .then(({ status }) => status)
       .catch(() => 0);
-  await eventually("it is ready", probe, (status) => status === 200, 30_000);
+  await eventually("it is ready", probe, (status) => status === 200);
   return server;
 }
 
@@ -159,7 +161,8 @@ it("a pull that is killed anywhere leaves whole files, and the next one ends as 
   expect(await pull(unkilled.clone, server.url, [])).toMatchObject({ code: 0 });
   const expected = await filesBelow(unkilled.clone);
   const kills: number[] = [];
-  for (let round = 0; round < 3; round += 1) {
+  // Whoever sees the change kills as soon as it can, which may be when the pull has ended.
+  for (let round = 0; round < ROUNDS || kills.length === 0; round += 1) {
     const { clone } = await openClone(repository);
     const killAt = 1 + random.below(CHANGES_MAX);
     const { signal } = await pull(clone, server.url, [], { at: killAt });
@@ -169,8 +172,7 @@ it("a pull that is killed anywhere leaves whole files, and the next one ends as 
     expect(again, `killed at change ${killAt}\n${again.output}`).toMatchObject({ code: 0, signal: null });
     expect(await filesBelow(clone)).toEqual(expected);
   }
-  expect(kills.length).toBeGreaterThan(0);
-}, 120_000);
+});
 
 /** Some writes of one function through REST, until the server is dead; the last that was accepted must be there. */
 async function writeSome(url: string, name: string, from: number): Promise<Written> {
@@ -243,7 +245,8 @@ it("pulls and the server killed amid pushes and REST writes tear no file and los
     for (const [index, one] of written.entries()) await expectWritten(server, REST[index]!, one);
     return server;
   };
-  for (let life = 0; life < LIVES; life += 1) {
+  // Until a pull was killed that was under way.
+  for (let life = 0; life < LIVES || !told.join().includes("SIGKILL"); life += 1) {
     const server = await nextLife();
     const pulls = pullUntilDead(clone, server, random);
     version += 1_000;
@@ -265,5 +268,4 @@ it("pulls and the server killed amid pushes and REST writes tear no file and los
   }
   expect((await pull(clone, server.url, ["-o", "name"])).output).toBe("");
   expect((await readdir(clone)).filter((name) => name.startsWith(".sless-pull-"))).toEqual([]);
-  expect(told.join("\n")).toContain("SIGKILL");
 }, 240_000);

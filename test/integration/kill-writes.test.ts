@@ -3,10 +3,11 @@ import { expect, it, onTestFailed } from "vitest";
 import { type AnyObject, type ObjectOf, ownerUidOf } from "../../src/apis/index.ts";
 import { packArchive } from "../../src/source/index.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-ports.ts";
 import { functionYaml, handler } from "../support/function-files.ts";
 import { type GitRepository, gitRepository } from "../support/git-repository.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
-import { freePort, type SlessProcess, startSless } from "../support/sless-process.ts";
+import { type SlessProcess, startSless } from "../support/sless-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type Belief, openBelief, openWrites, type State, type Write } from "./written-functions.ts";
 
@@ -14,7 +15,7 @@ const LIVES = 8;
 const ANSWERS_MAX = 100;
 const WRITES_A_LIFE = 100;
 const PUSHES_A_LIFE = 4;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 /** Of the repository all along; written by both; never in the repository. */
 const STEADY = ["steady-1", "steady-2", "steady-3", "steady-4"];
@@ -72,7 +73,7 @@ async function livesOf({ dir }: GitRepository): Promise<() => Promise<SlessProce
       fetch(`${server.url}/healthz`)
         .then(({ status }) => status)
         .catch(() => 0);
-    await eventually("the API answers", probe, (status) => status === 200, 30_000);
+    await eventually("the API answers", probe, (status) => status === 200);
     return server;
   };
 }

@@ -9,6 +9,8 @@ def handle(event, context):
     for _ in range(event.get("times", 0)):
         held.append(b"x" * 20_000_000)
         time.sleep(0.02)
+    if held:
+        time.sleep(60)  # whoever is to end it may be late
     return "alive"
 `;
 const BUFFERS = `const held = [];
@@ -17,6 +19,7 @@ exports.handle = async ({ times = 0 }) => {
     held.push(Buffer.alloc(20_000_000, 1));
     await new Promise((done) => setTimeout(done, 20));
   }
+  if (times > 0) await new Promise(() => {}); // whoever is to end it may be late
   return "alive";
 };
 `;
@@ -57,8 +60,9 @@ it("a handler that grows is ended and told as OutOfMemory, and others live on", 
   const message = async (name: string) => (await client.get("functions", name, { namespace: "default" })).message ?? "";
   expect(await call("garbage", { times: 100 })).toEqual({ status: 200, body: 20_000_000 });
 
-  const growing = ["grows", "buffers", "heap"].map(async (name) => {
-    expect((await call(name, { times: 100 })).status).toBe(502);
+  // A heap has a limit of its own; the others must not take the machine's memory when nobody ends them.
+  const growing = Object.entries({ grows: 20, buffers: 20, heap: 100 }).map(async ([name, times]) => {
+    expect((await call(name, { times })).status).toBe(502);
     const told = await eventually(
       "it is told",
       () => message(name),
@@ -71,7 +75,6 @@ it("a handler that grows is ended and told as OutOfMemory, and others live on", 
       `${name} answers again`,
       () => call(name),
       ({ status }) => status === 200,
-      20_000,
     );
   });
   let isOver = false;

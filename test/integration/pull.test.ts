@@ -62,7 +62,6 @@ it("what was made through REST comes into the checkout, is pushed, and answers a
     "two answers",
     () => app.call("two"),
     ({ body }) => body === "rest",
-    20_000,
   );
 
   expect((await pull(app, repository.work)).stdout).toContain("4 unchanged\n");

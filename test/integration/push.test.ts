@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isTrue, type ObjectOf } from "../../src/apis/index.ts";
 import type { ProgressEvent } from "../../src/report/index.ts";
@@ -5,6 +7,7 @@ import { answering, callFunction, pythonFunction, startTestApp } from "../suppor
 import { eventually } from "../support/eventually.ts";
 import { gitRepository } from "../support/git-repository.ts";
 import { httpServer } from "../support/http-server.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const namesOf = (events: readonly ProgressEvent[], step: ProgressEvent["step"]) =>
   events.flatMap((event) => (event.step === step && "object" in event ? [event.object.name] : []));
@@ -140,10 +143,13 @@ describe("a push upon another", () => {
     const isPending = ({ status }: ObjectOf<"Function">) => status?.phase !== "Ready";
     const readOne = () => object<"Function">("functions", "one");
 
-    const slow = `import time\ntime.sleep(0.7)\n${answering("second")}`;
-    await repository.commit("second", { "functions/one/handler.py": slow });
+    const gate = join(await temporaryFolder(), "open");
+    const slow = `import os, time\nwhile not os.path.exists(${JSON.stringify(gate)}): time.sleep(0.02)\n`;
+    await repository.commit("second", { "functions/one/handler.py": slow + answering("second") });
     const second = await eventually("the second starts", readOne, isPending);
     await repository.commit("third", { "functions/one/requirements.txt": "no-such-package\n" });
+    await eventually("the third is wanted", readOne, ({ spec }) => spec.s3Key !== second.spec.s3Key);
+    await writeFile(gate, "");
 
     await eventually(
       "the second answers",

@@ -29,7 +29,7 @@ function repositoryThat(
   name: string,
   holds: (item: RepositoryItem) => boolean,
 ): Promise<RepositoryItem> {
-  return eventually(`${name} ${what}`, () => app.client.get("repositories", name, IN), holds, 20_000);
+  return eventually(`${name} ${what}`, () => app.client.get("repositories", name, IN), holds);
 }
 
 const applied = (app: TestApp, name: string, commit: string) =>

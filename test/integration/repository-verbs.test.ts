@@ -53,7 +53,6 @@ it("a repository is created, changed, suspended, resumed and deleted with its ob
     "what was pushed meanwhile answers",
     () => app.call("one"),
     ({ body }) => body === "later",
-    20_000,
   );
 
   const policy = await sless("set", "repository", "team", "--deletion-policy", "Delete");

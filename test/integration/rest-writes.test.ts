@@ -40,7 +40,6 @@ const answers = (app: TestApp, name: string, value: unknown) =>
     `${name} answers ${value}`,
     () => app.call(name),
     ({ status, body }) => status === 200 && body === value,
-    20_000,
   );
 
 describe("a function made through REST", () => {
@@ -142,7 +141,6 @@ describe("workloads of other kinds", () => {
         () => app.object<"FunctionJob">("jobs", "once"),
         ({ status }) =>
           status?.phase === "Succeeded" && status.lastRunID === runID && (status.message ?? "").includes(message),
-        20_000,
       );
     await ran(1, "2");
     await send(app, "PATCH", "jobs/once", { event_json: '{"n": 5}', run_id: 2 });

@@ -50,9 +50,11 @@ describe("after a restart", () => {
     await untilAnswers(second, "two", 2);
     expect(await identities(second)).toEqual(before);
     expect(second.events.filter(({ step }) => ["stored", "applied", "built", "failed"].includes(step))).toEqual([]);
-    expect(await second.object<"Function">("functions", "two")).toMatchObject({
-      status: { phase: "Ready", replicas: 2 },
-    });
+    await eventually(
+      "both replicas of two serve",
+      () => second.object<"Function">("functions", "two"),
+      ({ status }) => status?.phase === "Ready" && status.replicas === 2,
+    );
   });
 
   it.each([
@@ -74,7 +76,7 @@ describe("after a restart", () => {
     await untilAnswers(second, "one", "good");
     await second.app.settled();
     const isBoth = (one: ObjectOf<"Function">) => one.status?.phase === "Failed" && isTrue(one, "Serving");
-    const after = await eventually("both", () => second.object<"Function">("functions", "one"), isBoth, 20_000);
+    const after = await eventually("both", () => second.object<"Function">("functions", "one"), isBoth);
     expect(after.status).toMatchObject({ imageRef: good.status?.imageRef, sourceDigest: good.status?.sourceDigest });
     expect(after.status?.conditions).toContainEqual(
       expect.objectContaining({ type: "Ready", status: "False", reason }),
@@ -118,6 +120,10 @@ describe("after a restart", () => {
     const second = await startTestApp(repository, { data: first.data });
     await untilAnswers(second, "one", 1);
     await second.app.settled();
-    expect(await second.object<"Function">("functions", "one")).toMatchObject({ status: { phase: "Ready" } });
+    await eventually(
+      "it is ready",
+      () => second.object<"Function">("functions", "one"),
+      ({ status }) => status?.phase === "Ready",
+    );
   });
 });

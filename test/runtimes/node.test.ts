@@ -74,7 +74,7 @@ describe("the end of a Node call", () => {
     });`;
     const replica = await inlineReplica(node, { "handler.js": code });
     const client = new AbortController();
-    const headers = { "x-sless-timeout-ms": why.includes("deadline") ? "300" : "20000" };
+    const headers = { "x-sless-timeout-ms": why.includes("deadline") ? "1000" : "60000" };
     const call = act(replica.origin, "", {}, { headers, signal: client.signal }).then(
       ({ status }) => status,
       () => "gone",
@@ -91,7 +91,7 @@ describe("the end of a Node call", () => {
     ["in a regular expression", "/^(a+)+$/.test('a'.repeat(64) + 'b');"],
   ])("a handler that blocks %s gets 504, and the replica ends with 75", async (_name, body) => {
     const replica = await inlineReplica(node, { "handler.js": `exports.handle = async () => { ${body} };` });
-    const reply = await act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "300" } });
+    const reply = await act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "1000" } });
     expect([reply.status, reply.json]).toEqual([504, expect.objectContaining({ reason: "function_timeout" })]);
     expect(await replica.exited).toBe(75);
     expect(replica.stderr()).toMatch(/the replica is replaced; it stands at\n {4}at .*handler\.js:1/);
@@ -100,7 +100,7 @@ describe("the end of a Node call", () => {
   it("a native call that blocks is ended by force, with a reason in the log", async () => {
     const code = "exports.handle = () => require('child_process').execSync('sleep 60');";
     const replica = await inlineReplica(node, { "handler.js": code });
-    const call = act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "300" } }).catch(() => "broken");
+    const call = act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "1000" } }).catch(() => "broken");
     expect(await call).toBe("broken");
     expect(await replica.exited).toBe("SIGKILL");
     expect(replica.stderr()).toContain("the replica is replaced");
@@ -108,7 +108,7 @@ describe("the end of a Node call", () => {
 
   it("work that is blocked less than its deadline is no fault", async () => {
     const code = "exports.handle = () => { const end = Date.now() + 700; while (Date.now() < end); return 'worked'; };";
-    const { origin } = await inlineReplica(node, { "handler.js": code }, { SLESS_TIMEOUT_SEC: "2" });
+    const { origin } = await inlineReplica(node, { "handler.js": code }, { SLESS_TIMEOUT_SEC: "10" });
     for (let index = 0; index < 3; index += 1) expect((await act(origin, "")).body.toString()).toBe("worked");
   });
 

@@ -91,7 +91,7 @@ async def handle(event, context):
 
   it("an asynchronous handler is cancelled at its deadline, and the replica goes on", async () => {
     const replica = await inlineReplica(python, { "handler.py": CANCELLED });
-    const headers = { "x-sless-timeout-ms": "200" };
+    const headers = { "x-sless-timeout-ms": "1000" };
     expect((await act(replica.origin, "", {}, { headers })).status).toBe(504);
     await hasWritten(replica.stdout, "cancelled");
     expect((await act(replica.origin, "", {}, { headers })).status).toBe(504);
@@ -118,7 +118,7 @@ async def handle(event, context):
   it("a handler that holds the interpreter's lock is ended with the replica", async () => {
     const code = "import re\ndef handle(event): return re.match('(a+)+$', 'a' * 64 + 'b')\n";
     const replica = await inlineReplica(python, { "handler.py": code });
-    const reply = act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "200" } }).catch(() => "broken");
+    const reply = act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "1000" } }).catch(() => "broken");
     expect(await reply).toBe("broken");
     expect(await replica.exited).toBe(1);
     expect(replica.stderr()).toMatch(/Timeout.*\n(.*\n)*.*handler\.py", line 2 in handle/);

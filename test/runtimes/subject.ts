@@ -49,7 +49,7 @@ export function openSubject(machine: Machine): Subject {
     ({ folder, remove } = await imageFolder());
     main = await image("main");
     shared = await start();
-  }, 180_000);
+  });
   afterAll(async () => {
     await Promise.all(started.map(killReplica));
     await remove();

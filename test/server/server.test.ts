@@ -88,8 +88,11 @@ it("calls are counted by function and status", async () => {
   await serveHello(fixture, (_req, res) => res.writeHead(201).end());
   await (await fetch(`${fixture.url}/fn/default/hello`)).text();
   await (await fetch(`${fixture.url}/fn/default/nobody`)).text();
-  const text = await (await fetch(`${fixture.url}/metrics`)).text();
-  expect(text).toContain('sless_gateway_calls_total{namespace="default",function="hello",status="201"} 1');
+  const text = await eventually(
+    "the call is counted",
+    async () => (await fetch(`${fixture.url}/metrics`)).text(),
+    (seen) => seen.includes('sless_gateway_calls_total{namespace="default",function="hello",status="201"} 1'),
+  );
   expect(text).toContain('sless_gateway_call_duration_seconds_count{namespace="default",function="hello"} 1');
   expect(text).not.toContain("nobody");
 });

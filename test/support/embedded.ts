@@ -86,7 +86,6 @@ export async function startTestApp(
         `the sync of ${commit}`,
         () => object<"Repository">(PLURAL_OF_REPOSITORY, "test"),
         ({ status }) => status?.lastAttemptedRevision === `${branch}@sha1:${commit}`,
-        30_000,
       );
       await app.settled();
     },
@@ -95,7 +94,6 @@ export async function startTestApp(
         `the repository to say ${reason}`,
         () => object<"Repository">(PLURAL_OF_REPOSITORY, "test"),
         ({ status }) => findCondition(status?.conditions, "Ready")?.reason === reason,
-        20_000,
       );
       return findCondition(repository.status?.conditions, "Ready")?.message ?? "";
     },

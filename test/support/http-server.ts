@@ -12,20 +12,21 @@ export interface RunningServer {
   kill(): Promise<void>;
 }
 
-/** A real HTTP server on a free loopback port that goes when the test ends. */
+/** A real HTTP server on loopback that goes when the test ends. @param port default: a free one */
 export async function httpServer(
   handler: RequestListener,
   server: Server | TlsServer = createServer(handler),
+  port = 0,
 ): Promise<RunningServer> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  const address = server.address() as AddressInfo;
   async function kill(): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
     await closed;
   }
   onTestFinished(kill);
-  return { origin: `http://127.0.0.1:${port}`, port, server, kill };
+  return { origin: `http://127.0.0.1:${address.port}`, port: address.port, server, kill };
 }
 
 /** The whole body of a message. */

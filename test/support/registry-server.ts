@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildServer } from "../servers/build.ts";
 import { eventually } from "./eventually.ts";
+import { freePort } from "./free-ports.ts";
 import { htpasswd, type TestUser } from "./htpasswd.ts";
-import { freePorts } from "./kubernetes/free-ports.ts";
 import { openServerProcesses } from "./kubernetes/server-processes.ts";
 import type { TokenIssuer } from "./token-server.ts";
 
@@ -32,7 +32,7 @@ export interface RegistryServerOptions {
 export async function openRegistryServer(options: RegistryServerOptions = {}): Promise<RegistryServer> {
   const program = await buildServer(options.program ?? "registry");
   const folder = await mkdtemp(join(tmpdir(), "sless-registry-"));
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const host = `127.0.0.1:${port}`;
   const auth = await authSettings(folder, options);
   const settings = {

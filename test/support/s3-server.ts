@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildServer } from "../servers/build.ts";
 import { eventually } from "./eventually.ts";
-import { freePorts } from "./kubernetes/free-ports.ts";
+import { freePort } from "./free-ports.ts";
 import { openServerProcesses } from "./kubernetes/server-processes.ts";
 
 export interface S3Server {
@@ -23,7 +23,7 @@ export async function openS3Server(): Promise<S3Server> {
   const folder = await mkdtemp(join(tmpdir(), "sless-s3-"));
   const data = join(folder, "data");
   await mkdir(data);
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const credentials = { accessKeyId: "test", secretAccessKey: randomBytes(16).toString("hex") };
   const processes = await openServerProcesses(folder);
   const server = processes.server("versitygw", program, [

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { AnyObject, Kind } from "../../src/apis/index.ts";
@@ -9,6 +8,7 @@ import { isSettled } from "../../src/app/settled.ts";
 import type { ResourceStore } from "../../src/resources/index.ts";
 import { createClient, type Plural, type SlessClient } from "../../src/server/client.ts";
 import { eventually } from "./eventually.ts";
+import { freePort } from "./free-ports.ts";
 import { processesWith } from "./process-tree.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -59,7 +59,8 @@ export async function startSless(repository: string, options: SlessProcessOption
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-  const exited = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+  // Not "exit": its last words may come after that.
+  const exited = once(child, "close").then(([code, signal]) => ({ code, signal }));
   const url = `http://127.0.0.1:${port}`;
   const client = createClient({ endpoint: url });
   onTestFinished(async () => {
@@ -99,30 +100,17 @@ export async function startSless(repository: string, options: SlessProcessOption
     kill: (signal) => void child.kill(signal),
     async ready() {
       const probe = async () => (await attempt(() => fetch(`${url}/readyz`)))?.status;
-      await eventually("sless is ready", probe, (status) => status === 200, 30_000);
+      await eventually("sless is ready", probe, (status) => status === 200);
     },
     async settled(commit) {
       const read = () => attempt(() => look(commit));
-      await eventually(`everything of ${commit} ended`, read, (seen) => seen?.isDone === true, 30_000);
+      await eventually(`everything of ${commit} ended`, read, (seen) => seen?.isDone === true);
     },
   };
 }
 
 function attemptedBy(status: AnyObject["status"]): unknown {
   return (status as { lastAttemptedRevision?: unknown } | undefined)?.lastAttemptedRevision;
-}
-
-/** Below the ephemeral ports, so that no connection or replica takes it while its server is down. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once("error", () => resolve(false));
-      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-    });
-    if (isFree) return port;
-  }
 }
 
 /** Every process that the server started: its children, and the groups that it wrote down. */

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { buildServer } from "../servers/build.ts";
 import { makeCertificates } from "./certificates.ts";
 import { eventually } from "./eventually.ts";
+import { freePort } from "./free-ports.ts";
 import { htpasswd, type TestUser } from "./htpasswd.ts";
-import { freePorts } from "./kubernetes/free-ports.ts";
 import { openServerProcesses } from "./kubernetes/server-processes.ts";
 
 /** What a registry must know of a token service to believe its tokens. */
@@ -32,7 +32,7 @@ export interface TokenServer extends TokenIssuer {
 export async function openTokenServer(users: readonly TestUser[]): Promise<TokenServer> {
   const program = await buildServer("token-server");
   const folder = await mkdtemp(join(tmpdir(), "sless-tokens-"));
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const { cert: certificate, key } = makeCertificates();
   const sec1 = createPrivateKey(key).export({ type: "sec1", format: "pem" });
   await writeFile(join(folder, "key.pem"), sec1);

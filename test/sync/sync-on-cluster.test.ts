@@ -150,11 +150,10 @@ describeOnOwnControlPlane("a sync on an API server", { controllers: false }, (pl
         "it is tried again",
         () => seen.push(...requests()) && seen.filter((text) => text === "PATCH functions/b").length,
         (count) => count >= tries,
-        30_000,
       );
       expect(seen.filter((text) => text === "PUT functions/b/status")).toHaveLength(1);
     }
-    await eventually("b is written", b, (object) => object?.spec.memoryMB === 256, 30_000);
+    await eventually("b is written", b, (object) => object?.spec.memoryMB === 256);
     await eventually("and nothing is told of it any more", b, (object) => object?.status?.conditions?.length === 0);
   });
 
@@ -210,6 +209,5 @@ async function policyAgainst(plane: TestCluster, namespace: string, expression: 
         contentType: "application/merge-patch+json",
       }),
     ({ status }) => status === 422,
-    30_000,
   );
 }

@@ -139,7 +139,6 @@ describeOnOwnControlPlane("tenants that are followed", {}, (cluster) => {
       "it is gone",
       () => read(client, "Namespace", `sless-fn-${tenant}`),
       (seen) => seen === undefined,
-      30_000,
     );
     await tenants.idle();
     expect(await read(client, "Namespace", `sless-fn-${tenant}`)).toBeUndefined();

@@ -135,7 +135,6 @@ describeOnCluster("tenancy on a real API server", (cluster) => {
         "it is gone",
         () => read(client, "Namespace", name),
         (seen) => seen === undefined,
-        30_000,
       );
       expect(await tenancy.ensure(tenant)).toBe(terminating === "" ? "created" : "exists");
     }

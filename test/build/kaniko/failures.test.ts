@@ -111,7 +111,7 @@ describeOnCluster("a build that fails", (cluster) => {
   });
 
   it("because its time is over tells what kept it: an image that cannot be pulled", async () => {
-    const world = await jobsOnCluster(cluster(), { image: "sless:missing", settings: { timeoutSec: 4 } });
+    const world = await jobsOnCluster(cluster(), { image: "sless:missing", settings: { timeoutSec: 15 } });
     const build = buildOf(unique());
     await world.until(build, says("cannot be pulled: sless:missing"));
     const failed = await world.until(build, "failed");
@@ -120,7 +120,7 @@ describeOnCluster("a build that fails", (cluster) => {
   });
 
   it("because its time is over tells the limit, and the last lines that were heard", async () => {
-    const world = await jobsOnCluster(cluster(), { ...ENDLESS, settings: { timeoutSec: 4 } });
+    const world = await jobsOnCluster(cluster(), { ...ENDLESS, settings: { timeoutSec: 15 } });
     const build = buildOf(unique());
     await cluster().appendPodLog(world.namespace, "build-", "INFO[0000] RUN npm ci\nstill waiting for a package\n");
     await world.until(build, says("pushing"));
@@ -136,7 +136,7 @@ describeOnCluster("a build that fails", (cluster) => {
     await world.until(build, says("running npm ci"));
     const failed = await world.until(build, "failed");
     expect(failed).toMatchObject({ by: "builder", reason: "BuildTimedOut", tail: "still waiting for a package" });
-    expect(failed).toMatchObject({ message: expect.stringContaining("longer than 4 s") });
+    expect(failed).toMatchObject({ message: expect.stringContaining("longer than 15 s") });
   });
 });
 

@@ -100,7 +100,7 @@ export async function jobsOnCluster(cluster: TestCluster, options: WorldOptions 
     },
     until(request, phase) {
       const holds = typeof phase === "function" ? phase : (state: ImageJobState) => state.phase === phase;
-      return eventually("the build", () => jobs.ensure(request), holds, 20_000);
+      return eventually("the build", () => jobs.ensure(request), holds);
     },
     async setPod(key, status) {
       const selector = encodeURIComponent(`batch.kubernetes.io/job-name=${buildJobName(key)}`);

@@ -45,7 +45,7 @@ export interface Tenant {
   hint(): Promise<void>;
   standing(): Promise<Standing>;
   /** Waits until the cluster is as the last commit wants it, all of it serving. */
-  converged(withinMs?: number): Promise<Standing>;
+  converged(): Promise<Standing>;
 }
 
 export interface TenantOptions {
@@ -104,7 +104,7 @@ export async function tenantOf(
       );
     },
     standing: () => standingOf(cluster, namespace),
-    async converged(withinMs = 30_000) {
+    async converged() {
       const look = async () => {
         const standing = await tenant.standing();
         return { faults: differences(standing, wanted, head), standing };
@@ -117,7 +117,6 @@ export async function tenantOf(
           return last.faults;
         },
         (faults) => faults.length === 0,
-        withinMs,
       );
       return last.standing;
     },

@@ -25,7 +25,7 @@ describeOnOwnControlPlane("sless when its kinds are removed from the cluster", {
       (await done(controlPlane().request("GET", DEFINITIONS))).items
         .map(({ spec }: { spec: { names: { plural: string } } }) => spec.names.plural)
         .filter((plural: string) => plurals.includes(plural));
-    await eventually("the kinds are gone", left, (names) => names.length === 0, 30_000);
+    await eventually("the kinds are gone", left, (names) => names.length === 0);
   }
   const pods = async ({ namespace }: Tenant): Promise<string[]> =>
     (await done(controlPlane().request("GET", `/api/v1/namespaces/sless-fn-${namespace}/pods`))).items
@@ -58,7 +58,6 @@ describeOnOwnControlPlane("sless when its kinds are removed from the cluster", {
       "it looked",
       () => isRouted(sless.app.url, tenant),
       (isKnown) => !isKnown,
-      20_000,
     );
     await sless.close();
     await start(data);
@@ -80,7 +79,7 @@ describeOnOwnControlPlane("sless when its kinds are removed from the cluster", {
     // Deletions are deletions again.
     await tenant.push({ f1: null });
     await tenant.converged();
-  }, 120_000);
+  });
 
   it("a Repository that goes with its kind takes nothing with it, whatever its deletionPolicy", async () => {
     const data = await temporaryFolder();
@@ -99,5 +98,5 @@ describeOnOwnControlPlane("sless when its kinds are removed from the cluster", {
     );
     await tenant.push({ f0: { text: "two" }, f1: null });
     await tenant.converged();
-  }, 120_000);
+  });
 });

@@ -103,8 +103,8 @@ describeOnOwnControlPlane("a gateway on a cluster", { controllers: false }, (con
 
     await start(cluster);
     await setEnabled(store, namespace, false);
-    await eventually("the disabled trigger is seen", callOutside, (status) => status === 404, 20_000);
+    await eventually("the disabled trigger is seen", callOutside, (status) => status === 404);
     await setEnabled(store, namespace, true);
-    await eventually("and the enabled one", callOutside, (status) => status === 200, 20_000);
+    await eventually("and the enabled one", callOutside, (status) => status === 200);
   });
 });

@@ -6,8 +6,8 @@ import type { SlessClient } from "../../../src/server/client.ts";
 import { openFilesystemStore } from "../../../src/storage/filesystem/index.ts";
 import { leaderOf } from "../../support/cluster-process.ts";
 import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-ports.ts";
 import { functionYaml, triggerYaml } from "../../support/function-files.ts";
-import { freePorts } from "../../support/kubernetes/free-ports.ts";
 import { describeOnOwnControlPlane } from "../../support/kubernetes/index.ts";
 import { GROUP, type Tenant, tenantOf } from "./fault-world.ts";
 import { apiToken, installRights, OWN, roleWorld } from "./role-world.ts";
@@ -16,6 +16,8 @@ const MANIFEST = "functions/hello/function.yaml";
 const COMMENTS = "# one\n# two\n# three\n";
 /** Where `kind:` of the function's document stands. */
 const LINE = 3;
+/** So long that whoever looks finds it under way. */
+const BUILD_MS = 8_000;
 const ONE = "127.0.0.11";
 const TWO = "127.0.0.12";
 const NO_LEADER = /^sless: the controller does not answer/;
@@ -24,8 +26,8 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
   let port: number;
   beforeAll(async () => {
     await installRights(cluster());
-    [port] = (await freePorts(1)) as [number];
-  }, 120_000);
+    port = await freePort();
+  });
 
   afterEach(async () => {
     const accounts = ["sless-api", "sless-controller"].map((name) => `system:serviceaccount:${OWN}:${name}`);
@@ -46,7 +48,7 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
   const refusesWith = async (api: SlessClient, tenant: Tenant, place: object) => {
     const expected = { status: 409, code: "owned_by_repository", details: [{ repository: "code", ...place }] };
     const isSame = (seen: unknown) => JSON.stringify(seen) === JSON.stringify(expected);
-    await eventually(`the refusal tells ${JSON.stringify(place)}`, () => refusal(api, tenant), isSame, 60_000);
+    await eventually(`the refusal tells ${JSON.stringify(place)}`, () => refusal(api, tenant), isSame);
   };
   const buildLog = (api: SlessClient, namespace: string, follow = false, name = "hello") =>
     text(api.logs("functions", name, { namespace, build: true, follow }));
@@ -61,7 +63,7 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
     const key = `functions/team/gone/${"a".repeat(64)}.zip`;
     await objects.put(key, Buffer.from("nobody's"));
     const tenant = await tenantOf(cluster(), { hello: { text: "hi" } });
-    await tenant.converged(60_000);
+    await tenant.converged();
     const before = await versionOf(tenant);
     await refusesWith(admin, tenant, { file: MANIFEST, line: LINE });
     expect(await collect(true)).toMatchObject({ dry_run: true, kept: 1, waiting: { count: 1 }, failures: [] });
@@ -74,7 +76,7 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
     // A line that moves is no reason to write anything.
     const documents = functionYaml("hello", { memoryMB: 128, env: {} }) + triggerYaml("hello-http", "hello");
     await tenant.push({}, { [MANIFEST]: COMMENTS + documents });
-    await tenant.converged(60_000);
+    await tenant.converged();
     await refusesWith(admin, tenant, { file: MANIFEST, line: LINE + 3 });
     expect(await versionOf(tenant)).toBe(before);
 
@@ -87,14 +89,13 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
       "the next leader collects",
       () => collect(true).catch((error: Error) => error.message),
       (seen) => typeof seen !== "string",
-      60_000,
     );
     expect(report).toMatchObject({ waiting: { count: 1 }, removed: { count: 0 } });
   }, 300_000);
 
   it("the output of a build is told while it runs, and that of the last one that ended while nobody leads", async () => {
     const world = await roleWorld(cluster(), port);
-    const one = await world.leader("one", ONE, 1_000);
+    const one = await world.leader("one", ONE, BUILD_MS);
     const api = await world.api();
     const admin = await api.client();
     const tenant = await tenantOf(cluster(), { hello: { text: "hi" } });
@@ -102,7 +103,6 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
       "the build has begun",
       () => buildLog(admin, tenant.namespace).catch(String),
       (log) => log === "hello begins\n",
-      60_000,
     );
     expect(await buildLog(admin, tenant.namespace, true)).toBe("hello begins\nhello has ended\n");
     const stranger = await api.client(await cluster().tokenFor({ user: "mallory" }));
@@ -126,7 +126,6 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
         return typeof first !== "string" && String(Buffer.from(first.value ?? "")) === "slow begins\n" && { log };
       },
       Boolean,
-      60_000,
     );
     const broken = expect((chunks as { log: AsyncIterator<Uint8Array> }).log.next()).rejects.toThrow();
     await two.kill("SIGKILL");
@@ -164,14 +163,14 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
       admin: [401, 401, 401],
       api: [200, 200, 200],
     });
-  }, 180_000);
+  });
 
   it("of several replicas of everything each answers as if it led", async () => {
     const world = await roleWorld(cluster(), port);
     const replicas = { one: await world.replica("one", ONE), two: await world.replica("two", TWO) };
     await Promise.all([replicas.one.started(), replicas.two.started()]);
     const tenant = await tenantOf(cluster(), { hello: { text: "hi" } });
-    await tenant.converged(60_000);
+    await tenant.converged();
     for (const replica of [replicas.one, replicas.two]) {
       const client = await replica.client();
       await refusesWith(client, tenant, { file: MANIFEST, line: LINE });

@@ -36,7 +36,7 @@ describeOnOwnControlPlane("webhooks on a cluster", { audit: true }, (cluster) =>
     const kubeconfig = await cluster().kubeconfigFor(await cluster().tokenFor(ACCOUNT));
     const env = { KUBECONFIG: kubeconfig, POD_NAMESPACE: "sless", GATEWAY_URL: controller.app.internalUrl! };
     api = await startClusterApp(cluster(), { roles: ["api"], env });
-  }, 120_000);
+  });
   afterAll(async () => {
     await api?.close();
     await controller?.close();
@@ -53,7 +53,6 @@ describeOnOwnControlPlane("webhooks on a cluster", { audit: true }, (cluster) =>
       `${commit} is applied`,
       () => live(namespace),
       ({ status }) => status?.lastAppliedRevision === `main@sha1:${commit}`,
-      30_000,
     );
   async function follow(spec: object = { webhookSecretRef: { name: "hook" } }) {
     const namespace = await cluster().createNamespace("team");

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import type { WorkloadSpec } from "../../../src/platform/index.ts";
 import { servedBy, specOf, untilCurrent, untilState } from "../../contract/platform.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -124,7 +124,6 @@ describeOnCluster("rollouts", (cluster) => {
       "it serves",
       () => world.platform.state(spec.workload),
       (now) => now?.serving === 2,
-      25_000,
     );
   });
 
@@ -178,10 +177,11 @@ describeOnCluster("rollouts", (cluster) => {
 /** The fewest replicas that served at any moment. */
 function watchServing({ platform }: PlatformWorld, { workload }: WorkloadSpec): () => number {
   let fewest = Number.POSITIVE_INFINITY;
-  platform.onChange(async (changed) => {
+  const stop = platform.onChange(async (changed) => {
     if (changed.namespace === workload.namespace)
       fewest = Math.min(fewest, (await platform.state(workload))?.serving ?? 0);
   });
+  onTestFinished(stop);
   return () => fewest;
 }
 

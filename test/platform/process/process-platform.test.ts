@@ -65,7 +65,8 @@ describe("the process platform", () => {
     const state = await untilState(platform, spec.workload, (now) => now?.failure !== undefined);
     expect(state?.failure?.message).toContain("not ready within 0.3 s");
     // A file tells the life of the server; one more would be a process.
-    expect((await readdir(join(folder, "processes"))).filter((name) => /^\d+$/.test(name))).toEqual([]);
+    const left = async () => (await readdir(join(folder, "processes"))).filter((name) => /^\d+$/.test(name));
+    await eventually("no process is left", left, ({ length }) => length === 0);
   });
 
   it("crashes back off further and further, and a healthy answer clears the failure", async () => {
@@ -180,7 +181,6 @@ describe("after the server ended", () => {
       "all are gone",
       () => processesOf(folder),
       (pids) => pids.length === 0,
-      5_000,
     );
   });
 
@@ -231,7 +231,11 @@ async function killedParent(folder: string, signal: NodeJS.Signals): Promise<voi
   onTestFinished(() => void parent.kill("SIGKILL"));
   const [said] = await once(parent.stdout!, "data");
   expect(String(said)).toBe("serving\n");
-  expect(await processesOf(folder)).toHaveLength(3);
+  await eventually(
+    "all three are there",
+    () => processesOf(folder),
+    ({ length }) => length === 3,
+  );
   parent.kill(signal);
   await once(parent, "exit");
 }

@@ -28,6 +28,15 @@ async function processesOf(dir: string): Promise<number[]> {
     .map((line) => Number(line.trim().split(/\s+/)[0]));
 }
 
+/** One that has just been ended may be seen a moment longer. */
+function untilProcesses(dir: string, count: number) {
+  return eventually(
+    `${count} processes`,
+    () => processesOf(dir),
+    (pids) => pids.length === count,
+  );
+}
+
 /** A git that is a script of our own, with the real one at hand as `$REAL`. */
 async function fakeGit(script: string): Promise<string> {
   const file = join(await temporaryFolder(), "git");
@@ -48,16 +57,16 @@ describe("processes", () => {
   it("are one per repository however much is read, and end with the reader", async () => {
     const both = await opened();
     for (let round = 0; round < 3; round++) await blobsOf(both);
-    expect(await processesOf(both.repository.dir)).toHaveLength(1);
+    await untilProcesses(both.repository.dir, 1);
     await both.reader.close();
-    expect(await processesOf(both.repository.dir)).toEqual([]);
+    await untilProcesses(both.repository.dir, 0);
   });
 
   it("of a git before 2.36 are two, and answer the same", async () => {
     const old = '[ "$1" = version ] && exec echo git version 2.30.2; exec "$REAL" "$@"';
     const both = await opened(many, { git: await fakeGit(old) });
     for (let round = 0; round < 2; round++) await blobsOf(both);
-    expect(await processesOf(both.repository.dir)).toHaveLength(2);
+    await untilProcesses(both.repository.dir, 2);
     const missing = expect.objectContaining({ code: "object_missing" });
     await expect(both.reader.sizes(["3".repeat(40)])).rejects.toThrow(missing);
     await expect(both.reader.blobs(["3".repeat(40)])).rejects.toThrow(missing);
@@ -103,7 +112,9 @@ describe("processes", () => {
     const { reader, repository } = await opened({ a: "1" }, { git: hanging, silenceMaxMs: 200 });
     const silent = expect.objectContaining({ code: "repository_unreachable", message: expect.stringMatching("0.2 s") });
     await expect(reader.resolve({})).rejects.toThrow(silent);
-    expect(await reader.resolve({})).toMatchObject({ commit: repository.head });
+    // On a busy machine the real one, too, may be silent for so long.
+    const answered = () => reader.resolve({}).catch(() => undefined);
+    await eventually("it is answered", answered, (resolved) => resolved?.commit === repository.head);
   });
 
   it("that write what no git writes are not believed", async () => {
@@ -188,11 +199,7 @@ it("a worktree that another one is put in place of is read in its new place", as
   await runGit(repository.dir, "init", "--quiet", `--separate-git-dir=${gitDir}`);
   const commit = await repository.commit("second", { a: "2" });
   expect(await reader.resolve({})).toMatchObject({ commit });
-  await eventually(
-    "the old processes are gone",
-    () => processesOf(repository.dir),
-    (pids) => pids.length === 0,
-  );
+  await untilProcesses(repository.dir, 0);
 });
 
 describe("finding git", () => {

@@ -1,0 +1,38 @@
+import fastify from "fastify";
+import { expect, it, onTestFinished } from "vitest";
+import { errorAnswer } from "../../src/server/error-answer.ts";
+import { acceptJson } from "../../src/server/json-body.ts";
+import { rawExchange } from "../support/raw-exchange.ts";
+import { serverFixture } from "./server-fixture.ts";
+
+const PATH = "/v1/namespaces/default/functions";
+
+it.each([
+  ["no UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400, "no UTF-8"],
+  ["too large", Buffer.from(`{"name":"${"x".repeat(1 << 20)}"}`), 413, "larger than 1 MiB"],
+  ["nested beyond all measure", Buffer.from("[".repeat(500_000)), 400, "JSON"],
+])("a body that is %s is refused", async (_name, body, status, cause) => {
+  const { url } = await serverFixture();
+  const answer = await fetch(`${url}${PATH}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(cause)]);
+});
+
+it("a body that does not come is waited for no longer than it may take", async () => {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  acceptJson(app, { maxBytes: 100, idleMs: 100, totalMs: 10_000 });
+  app.setErrorHandler((error: Error, request, reply) => {
+    const { status, body } = errorAnswer(error, request.id);
+    return reply.code(status).send(body);
+  });
+  app.post("/", ({ body }) => ({ body }));
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const [address] = app.addresses();
+  const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n";
+  const answer = await rawExchange(address?.port ?? 0, `${head}{"a":`);
+  expect(answer).toMatch(/^HTTP\/1.1 400 .*nothing came for 0.1 s/s);
+});
