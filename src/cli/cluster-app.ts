@@ -7,6 +7,8 @@ export type Role = (typeof ROLES)[number];
 export interface ClusterOptions {
   readonly roles: readonly Role[];
   readonly settings: ClusterSettings;
+  /** Gives up a start that waits for the cluster: it rejects then. Later it means nothing. */
+  readonly signal?: AbortSignal;
 }
 
 /** sless on a cluster, in this process. */

@@ -4,7 +4,12 @@ import type { VerbContext } from "./verb.ts";
 
 /** Does what the roles do until the process is told to end; what is under way ends first. */
 export async function runRoles(roles: readonly Role[], { io, deps }: VerbContext): Promise<number> {
-  const app = await deps.startCluster({ roles, settings: readClusterSettings(io.env) });
+  const starting = deps.startCluster({ roles, settings: readClusterSettings(io.env), signal: io.signal });
+  const app = await starting.catch((error: unknown) => {
+    if (io.signal.aborted) return undefined;
+    throw error;
+  });
+  if (!app) return 0;
   await new Promise<void>((resolve) => {
     if (io.signal.aborted) resolve();
     io.signal.addEventListener("abort", () => resolve(), { once: true });

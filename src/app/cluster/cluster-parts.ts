@@ -58,11 +58,17 @@ const FOLLOWED: Record<Role, readonly Kind[]> = {
   gateway: ["Function", "Service", "Trigger"],
 };
 
-/** Opens what the roles share and follows the objects that they read; resolves once those are in memory. */
+/**
+ * Opens what the roles share and follows the objects that they read; resolves once those are in memory, however long the
+ * API server is away.
+ *
+ * @param from.givenUp ends the waiting: it rejects then, as whatever waits with `watching` does
+ */
 export async function openClusterParts(
   roles: readonly Role[],
-  { settings, clock, closers }: Pick<ClusterParts, "settings" | "clock" | "closers">,
+  from: Pick<ClusterParts, "settings" | "clock" | "closers"> & { readonly givenUp: AbortSignal },
 ): Promise<ClusterParts> {
+  const { settings, clock, closers, givenUp } = from;
   const log = createLogger(settings.log);
   const metrics = createMetrics();
   const addresses = callAddresses({
@@ -80,6 +86,8 @@ export async function openClusterParts(
   const informers = createObjectInformers(servesAlone ? endpointObjects(direct) : direct, log, kinds);
   const watching = new AbortController();
   closers.defer(() => watching.abort());
+  if (givenUp.aborted) watching.abort(givenUp.reason);
+  givenUp.addEventListener("abort", () => watching.abort(givenUp.reason), { once: true });
   const events = createKubernetesEvents({
     client,
     clock,

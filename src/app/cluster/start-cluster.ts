@@ -15,6 +15,7 @@ import { type ClusterParts, openClusterParts } from "./cluster-parts.ts";
 import { type ControllerRole, startControllerRole } from "./controller-role.ts";
 import { startGatewayRole } from "./gateway-role.ts";
 import { openLeaderLink } from "./leader-link.ts";
+import { openWaitingServer } from "./waiting-server.ts";
 
 export interface ClusterComposition extends ClusterOptions {
   /** Makes images; default: by the settings. */
@@ -28,17 +29,25 @@ export interface ClusterComposition extends ClusterOptions {
 /** Composition root of sless on a cluster: the roles of this process, over the Kubernetes adapters. */
 export async function startCluster(options: ClusterComposition): Promise<ClusterApp> {
   const closers = createClosers();
+  const giveUp = new AbortController();
+  const onAbort = () => giveUp.abort(options.signal?.reason);
+  options.signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    return await start(options, closers);
+    return await start(options, closers, giveUp.signal);
   } catch (error) {
     await closers.close().catch(() => {});
     throw error;
+  } finally {
+    options.signal?.removeEventListener("abort", onAbort);
   }
 }
 
-async function start(options: ClusterComposition, closers: Closers): Promise<ClusterApp> {
+/** @param givenUp aborts when nobody wants the process any more, though it has not started yet */
+async function start(options: ClusterComposition, closers: Closers, givenUp: AbortSignal): Promise<ClusterApp> {
   const { roles, settings, openBuilder = openClusterBuilder, clock = systemClock, leaseTimes } = options;
-  const parts = await openClusterParts(roles, { settings, clock, closers });
+  const at = { host: settings.listenAddress, port: settings.port };
+  const waiting = closers.add(await openWaitingServer(at));
+  const parts = await openClusterParts(roles, { settings, clock, closers, givenUp });
   const has = (role: Role) => roles.includes(role);
   const objects = has("controller") || has("api") ? await openClusterObjects(settings, clock, closers) : undefined;
   const builder = has("controller") ? await openBuilder(parts, objects!) : undefined;
@@ -48,7 +57,8 @@ async function start(options: ClusterComposition, closers: Closers): Promise<Clu
   let controller: ControllerRole | undefined;
   const server = await openServer({ parts, roles, gateway, objects, builder, controller: () => controller });
   closers.defer(() => server.close());
-  const { url } = await server.listen({ host: settings.listenAddress, port: settings.port });
+  await waiting.close();
+  const { url } = await server.listen(at);
   if (has("controller"))
     controller = await startControllerRole(parts, { gateway, objects: objects!, builder: builder!, leaseTimes });
   parts.log.info({ roles: roles.join(","), url, internalUrl: own?.internalUrl }, "started");

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const SLESS = join(import.meta.dirname, "../../bin/sless.js");
+
+/** A kubeconfig of a server that is not there. */
+async function kubeconfigOfNobody(port: number): Promise<string> {
+  const file = join(await temporaryFolder(), "kubeconfig");
+  const cluster = { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };
+  const content = {
+    ...{ apiVersion: "v1", kind: "Config", "current-context": "test" },
+    clusters: [{ name: "test", cluster }],
+    users: [{ name: "test", user: { token: "token" } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+  };
+  await writeFile(file, JSON.stringify(content));
+  return file;
+}
+
+it.each(["gateway", "controller", "serve"])(
+  "sless %s that waits for the API server ends when it is told to, as one that serves does",
+  async (verb) => {
+    const [port, nobody] = (await freePorts(2)) as [number, number];
+    const env = {
+      PATH: process.env.PATH ?? "",
+      KUBECONFIG: await kubeconfigOfNobody(nobody),
+      PORT: String(port),
+      LISTEN_ADDRESS: "127.0.0.1",
+      SLESS_DATA: await temporaryFolder(),
+      GATEWAY_URL: `http://127.0.0.1:${nobody}`,
+    };
+    const child = spawn(process.execPath, [SLESS, verb], { env, stdio: "ignore" });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const exited = once(child, "exit");
+    const health = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await eventually("it lives", health, (status) => status === 200);
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+  },
+);
