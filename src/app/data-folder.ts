@@ -1,3 +1,4 @@
+import { truncateSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -37,18 +38,35 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
   };
 }
 
+const SQLITE_NOTADB = 26;
+
 function takeLock(file: string): DatabaseSync | undefined {
-  let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(file, { timeout: 0 });
+    return lockedDatabase(file);
+  } catch (error) {
+    if (/locked|busy/i.test(messageOf(error))) return undefined;
+    // Nothing is kept in it, and who held it would have been met before its content.
+    if ((error as { errcode?: number }).errcode === SQLITE_NOTADB) return emptied(file);
+    throw new SlessError("storage_unavailable", { what: file, cause: messageOf(error) }, { cause: error });
+  }
+}
+
+function lockedDatabase(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
     // The transaction stays open: nothing is written, the lock alone is wanted.
     database.exec("BEGIN EXCLUSIVE");
     return database;
   } catch (error) {
-    database?.close();
-    if (/locked|busy/i.test(messageOf(error))) return undefined;
-    throw new SlessError("storage_unavailable", { what: file, cause: messageOf(error) }, { cause: error });
+    database.close();
+    throw error;
   }
+}
+
+/** In place: another file of this name would be another lock. */
+function emptied(file: string): DatabaseSync | undefined {
+  truncateSync(file);
+  return takeLock(file);
 }
 
 async function pidIn(file: string): Promise<string> {

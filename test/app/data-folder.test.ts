@@ -31,6 +31,15 @@ describe("the data folder", () => {
     await folder.close();
   });
 
+  it("a lock that something else was written to is taken all the same, and holds", async () => {
+    const data = join(await temporaryFolder(), "data");
+    await (await openDataFolder(data)).close();
+    await writeFile(join(data, "lock"), "no database ".repeat(500));
+    const folder = await openDataFolder(data);
+    await expect(openDataFolder(data)).rejects.toMatchObject({ code: "data_in_use" });
+    await folder.close();
+  });
+
   it("a file in its place is told, not overwritten", async () => {
     const path = join(await temporaryFolder(), "data");
     await writeFile(path, "mine");

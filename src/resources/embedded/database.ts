@@ -1,25 +1,14 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { AnyObject, ObjectRef } from "../../apis/index.ts";
 import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
 import { type DiskReserve, diskReserve } from "./disk-reserve.ts";
 import type { FieldOwners } from "./field-owners.ts";
+import { objectOfRow } from "./object-of-row.ts";
+import { beginFile, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
-/** Grows when the tables change; a file with a greater one was written by a newer sless and is left alone. */
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
-  CREATE TABLE objects (
-    kind TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
-    object TEXT NOT NULL, -- JSON, as the store returns it
-    owners TEXT NOT NULL, -- JSON, paths by field owner
-    PRIMARY KEY (kind, namespace, name)
-  ) STRICT;
-  CREATE TABLE store (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), version INTEGER NOT NULL) STRICT;
-  INSERT INTO store VALUES (1, 1);
-  PRAGMA user_version = ${SCHEMA_VERSION};
-`;
+const EMPTY = "there is nothing in it";
 
 /** What one object becomes; without `object` it goes. `json` is the object's text. */
 export interface RowChange {
@@ -46,7 +35,7 @@ export interface Database {
  */
 export function openDatabase(file: string): Database {
   return mapped(file, () => {
-    if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
+    if (file !== ":memory:") findOrBegin(file);
     const sqlite = new DatabaseSync(file);
     try {
       prepareFile(sqlite, file);
@@ -58,13 +47,22 @@ export function openDatabase(file: string): Database {
   });
 }
 
+function findOrBegin(file: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) beginFile(file);
+  // Before SQLite opens it, which would throw away the log beside an empty file and all that stands in it.
+  if (size === 0) throw new SlessError("data_corrupt", { file, cause: EMPTY });
+}
+
 function prepareFile(sqlite: DatabaseSync, file: string): void {
   // The memory copy is only true while nobody else writes: the lock keeps a second process out from the first read.
   sqlite.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
   sqlite.exec("PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216; BEGIN IMMEDIATE;");
   const found = Number(sqlite.prepare("PRAGMA user_version").get()!.user_version);
   if (found > SCHEMA_VERSION) throw new SlessError("data_too_new", { data: file, found, known: SCHEMA_VERSION });
-  if (found === 0) sqlite.exec(SCHEMA);
+  if (found === 0 && file === ":memory:") sqlite.exec(SCHEMA);
+  else if (found === 0) throw new SlessError("data_corrupt", { file, cause: EMPTY });
   sqlite.exec("COMMIT");
 }
 
@@ -81,11 +79,16 @@ function databaseOver(sqlite: DatabaseSync, file: string, reserve: DiskReserve):
     setVersion.run(version);
   };
   return {
-    version: () => mapped(file, () => Number(sqlite.prepare("SELECT version FROM store").get()!.version)),
+    version: () =>
+      mapped(file, () => {
+        const row = sqlite.prepare("SELECT version FROM store").get();
+        if (row) return Number(row.version);
+        throw new SlessError("data_corrupt", { file, cause: "it does not say which version was the last" });
+      }),
     objects: () =>
       mapped(file, () => {
-        const rows = sqlite.prepare("SELECT object FROM objects").iterate();
-        return Array.from(rows, (row) => JSON.parse(String(row.object)) as AnyObject);
+        const rows = sqlite.prepare("SELECT kind, namespace, name, object FROM objects").iterate();
+        return Array.from(rows, (row) => objectOfRow(file, row));
       }),
     ownersOf: ({ kind, namespace, name }) =>
       mapped(file, () => {

@@ -104,6 +104,64 @@ describe("a file that cannot be used", () => {
     await fresh.create(functionIntent("demo", "hello"), owner);
   });
 
+  it("that is empty is refused, and the log beside it is left as it is", async () => {
+    const path = join(await temporaryFolder(), "resources.db");
+    await writeFile(path, "");
+    await writeFile(`${path}-wal`, "what is left of a log");
+    await expect(openEmbeddedStore(path)).rejects.toMatchObject({ code: "data_corrupt" });
+    expect(await readFile(`${path}-wal`, "utf8")).toBe("what is left of a log");
+  });
+
+  it("that has no tables is refused, and begun anew when it is removed", async () => {
+    const path = join(await temporaryFolder(), "resources.db");
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec("PRAGMA journal_mode = WAL");
+    sqlite.close();
+    await expect(openEmbeddedStore(path)).rejects.toMatchObject({ code: "data_corrupt" });
+    await rm(path);
+    await openFile(path);
+  });
+
+  it("that was removed while its log stayed is begun anew, and nothing of the log comes back", async () => {
+    const { store, path } = await openFile();
+    await store.create(functionIntent("demo", "hello"), owner);
+    // As a kill leaves it: the changes are in the log alone.
+    const log = await readFile(`${path}-wal`);
+    expect(log.length).toBeGreaterThan(0);
+    await store.close();
+    await rm(path);
+    await writeFile(`${path}-wal`, log);
+    const { store: fresh } = await openFile(path);
+    expect((await fresh.list("Function")).items).toEqual([]);
+  });
+
+  it("whose making was interrupted is made", async () => {
+    const path = join(await temporaryFolder(), "resources.db");
+    await writeFile(`${path}-new`, "half a file");
+    const { store } = await openFile(path);
+    await store.create(functionIntent("demo", "hello"), owner);
+  });
+
+  it.each([
+    ["no object", "UPDATE objects SET object = 'null'"],
+    ["an object of another name", "UPDATE objects SET name = 'other'"],
+    ["an object of no known kind", "UPDATE objects SET kind = 'Thing', object = replace(object, 'Function', 'Thing')"],
+    ["an object without a spec", "UPDATE objects SET object = json_remove(object, '$.spec')"],
+    ["an object without a version", "UPDATE objects SET object = json_remove(object, '$.metadata.resourceVersion')"],
+    ["no last version", "DELETE FROM store"],
+  ])("that holds %s is refused by its name", async (_, sql) => {
+    const { store, path } = await openFile();
+    await store.create(functionIntent("demo", "hello"), owner);
+    await store.close();
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec(sql);
+    sqlite.close();
+    await expect(openEmbeddedStore(path)).rejects.toMatchObject({
+      code: "data_corrupt",
+      message: expect.stringContaining(path),
+    });
+  });
+
   it("whose rows are damaged is refused, and may be opened once it is mended", async () => {
     const { store, path } = await openFile();
     await store.create(functionIntent("demo", "hello"), owner);
