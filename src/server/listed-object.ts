@@ -9,5 +9,5 @@ export function listedObject<K extends Kind>(object: ObjectOf<K>): ObjectOf<K> {
   const message = truncateListed(status.message);
   if (message === status.message) return object;
   const cut: ListedStatus = { messageTruncated: true };
-  return { ...object, status: { ...status, message, ...cut } };
+  return { ...object, status: { ...status, message, ...cut } as ObjectOf<K>["status"] };
 }

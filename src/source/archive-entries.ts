@@ -19,7 +19,8 @@ const FAULTS_SHOWN = 20;
 
 /**
  * What is wrong with the paths of an archive, each by itself and with one another: a path that leaves the folder, that
- * a file system cannot hold, that is there twice or differs in case alone, that lies below a file or a link.
+ * a file system cannot hold, that is there twice or differs in case or Unicode form alone, that lies below a file or a
+ * link.
  */
 export function entryFaults(entries: readonly EntryName[]): EntryFault[] {
   const seen = new Map<string, EntryName>();
@@ -74,20 +75,47 @@ function clashOfOne(entry: EntryName, seen: Map<string, EntryName>): string | un
     seen.set(folded, entry);
     return undefined;
   }
-  if (other.path !== entry.path) return `differs from ${other.path} in case alone`;
+  if (other.path !== entry.path)
+    return `differs from ${shown(other.path)} in ${differenceOf(other.path, entry.path)} alone`;
   if (other.kind === "folder" && entry.kind === "folder") return undefined;
   if (other.kind === "folder") return "is a folder too";
-  return entry.kind === "folder" ? `needs a folder where the ${other.kind} ${entry.path} is` : "is there twice";
+  return entry.kind === "folder" ? `needs a folder where the ${other.kind} ${shown(entry.path)} is` : "is there twice";
+}
+
+/** What some systems do not tell apart. */
+function differenceOf(one: string, other: string): string {
+  if (one.normalize("NFC") === other.normalize("NFC")) return "how Unicode composes its letters";
+  return one.toLowerCase() === other.toLowerCase() ? "case" : "case and how Unicode composes its letters";
+}
+
+function shown(path: string): string {
+  return JSON.stringify(path.slice(0, NAME_MAX_BYTES));
+}
+
+/** One faulty entry, as the `cause` of a refused archive has it. */
+class FaultyEntry extends Error implements EntryFault {
+  readonly path: string;
+  readonly reason: string;
+
+  constructor({ path, reason }: EntryFault) {
+    super(`${shown(path)} ${reason}`);
+    this.path = path;
+    this.reason = reason;
+  }
 }
 
 /**
- * One error for all faults of an archive. Its `cause` is an AggregateError with one error per fault; the message shows
- * the first 20.
+ * One error for all faults of an archive. Its `cause` is an AggregateError with one error per fault, for
+ * `faultyEntries`; the message shows the first 20.
  */
 export function archiveInvalid(faults: readonly EntryFault[]): SlessError {
-  const lines = faults.map(({ path, reason }) => `${JSON.stringify(path.slice(0, NAME_MAX_BYTES))} ${reason}`);
-  const more = lines.length > FAULTS_SHOWN ? `; and ${lines.length - FAULTS_SHOWN} more` : "";
-  const cause = lines.slice(0, FAULTS_SHOWN).join("; ") + more;
-  const all = new AggregateError(lines.map((line) => new Error(line)));
-  return new SlessError("archive_invalid", { cause }, { cause: all });
+  const errors = faults.map((fault) => new FaultyEntry(fault));
+  const lines = errors.slice(0, FAULTS_SHOWN).map(({ message }) => message);
+  const more = errors.length > FAULTS_SHOWN ? `; and ${errors.length - FAULTS_SHOWN} more` : "";
+  return new SlessError("archive_invalid", { cause: lines.join("; ") + more }, { cause: new AggregateError(errors) });
+}
+
+/** The entries that an archive was refused for; none when it is no archive at all, or for another error. */
+export function faultyEntries({ cause }: Error): readonly EntryFault[] {
+  return cause instanceof AggregateError ? cause.errors.filter((error) => error instanceof FaultyEntry) : [];
 }

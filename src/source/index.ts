@@ -1,4 +1,4 @@
-export { type EntryFault, type EntryName, entryFaults } from "./archive-entries.ts";
+export { type EntryFault, type EntryName, entryFaults, faultyEntries } from "./archive-entries.ts";
 export * from "./file-tree.ts";
 export * from "./find-git.ts";
 export { findGitDirectory, type GitDirectory } from "./git-directory.ts";

@@ -14,6 +14,7 @@ import {
   fileEntries,
   linkFaults,
   notReadable,
+  SIZE_FAULT,
   ZIP_OPTIONS,
   type ZipEntry,
 } from "./zip-entries.ts";
@@ -159,5 +160,5 @@ async function* piecesOf(
 }
 
 function sizeError(): Error {
-  return new Error("its size is not as declared");
+  return new Error(SIZE_FAULT);
 }

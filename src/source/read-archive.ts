@@ -3,7 +3,15 @@ import { crc32, inflateRaw, inflateRawSync } from "node:zlib";
 import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { archiveInvalid, type EntryFault } from "./archive-entries.ts";
 import type { ArchiveFile } from "./pack-archive.ts";
-import { type ArchiveLimits, damaged, fileEntries, linkFaults, notReadable, ZIP_OPTIONS } from "./zip-entries.ts";
+import {
+  type ArchiveLimits,
+  damaged,
+  fileEntries,
+  linkFaults,
+  notReadable,
+  SIZE_FAULT,
+  ZIP_OPTIONS,
+} from "./zip-entries.ts";
 
 const inflateRawAsync = promisify(inflateRaw);
 
@@ -50,7 +58,7 @@ async function contentOf(zip: ZipFile, bytes: Uint8Array, entry: Entry): Promise
   const isSmall = size <= INFLATE_AT_ONCE_MAX_BYTES;
   const inflate = isSmall ? inflateRawSync : inflateRawAsync;
   const content = entry.compressionMethod === 0 ? data : await inflate(data, limit);
-  if (content.length !== size) throw new Error("its size is not as declared");
+  if (content.length !== size) throw new Error(SIZE_FAULT);
   if (crc32(content) !== entry.crc32) throw new Error("its checksum does not fit");
   return content;
 }

@@ -50,8 +50,11 @@ export function notReadable(error: unknown): SlessError {
   return new SlessError("archive_invalid", { cause: `it is no zip file (${messageOf(error)})` }, { cause: error });
 }
 
+export const SIZE_FAULT = "its size is not as declared";
+
 export function damaged(path: string, error: unknown): EntryFault {
-  return { path, reason: `is damaged (${messageOf(error)})` };
+  const isTooLong = (error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE";
+  return { path, reason: `is damaged (${isTooLong ? SIZE_FAULT : messageOf(error)})` };
 }
 
 /** Links that lead out or nowhere. @param targets by the paths of the links */
@@ -69,17 +72,20 @@ async function listEntries(zip: ZipFile, limits: ArchiveLimits): Promise<ZipEntr
   let bytes = 0;
   let nameBytes = 0;
   let packed = 0;
+  const maxEntries = maxFiles * ENTRIES_PER_FILE;
+  // Told at its end: a hundred thousand need not be read to be refused.
+  if (zip.entryCount > maxEntries) throw tooLarge(`${maxFiles} files`);
   try {
     for await (const entry of zip.eachEntry()) {
       const one = examine(entry);
-      found.push(one);
-      if (one.kind !== "folder") files += 1;
+      if (one) found.push(one);
+      if (one && one.kind !== "folder") files += 1;
       bytes += entry.uncompressedSize;
       nameBytes += entry.fileNameRaw.length;
       packed += entry.compressedSize;
-      if (files > maxFiles || found.length > maxFiles * ENTRIES_PER_FILE) throw tooLarge(`${maxFiles} files`);
-      if (nameBytes > NAMES_MAX_BYTES) throw tooLarge(`${NAMES_MAX_BYTES} bytes of names`);
-      if (bytes > maxBytes) throw tooLarge(`${maxBytes} bytes unpacked`);
+      if (files > maxFiles || found.length > maxEntries) throw tooLarge(`${maxFiles} files`);
+      if (nameBytes > NAMES_MAX_BYTES) throw tooLarge(`${sizeText(NAMES_MAX_BYTES)} of names`);
+      if (bytes > maxBytes) throw tooLarge(`${sizeText(maxBytes)} unpacked`);
       // Else the same bytes, which may stand for none, would be read for each.
       if (packed > zip.fileSize) throw notReadable(new Error("its entries lie over one another"));
     }
@@ -93,12 +99,19 @@ function tooLarge(limit: string): SlessError {
   return new SlessError("too_large", { what: "The archive", limit });
 }
 
+function sizeText(bytes: number): string {
+  return bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`;
+}
+
 const FILE_TYPE = 0o170000;
 const UNIX = 3;
 
-function examine(entry: Entry): ZipEntry {
+/** undefined: the folder itself, as archives of `tar` name it. */
+function examine(entry: Entry): ZipEntry | undefined {
   const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry;
-  const name = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
+  const told = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
+  if (told === "./" && entry.uncompressedSize === 0) return undefined;
+  const name = told.startsWith("./") && told.length > 2 ? told.slice(2) : told;
   // Archives of other systems have no Unix mode.
   const mode = entry.versionMadeBy >>> 8 === UNIX ? entry.externalFileAttributes >>> 16 : 0;
   const type = mode & FILE_TYPE;

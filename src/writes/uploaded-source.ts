@@ -72,8 +72,11 @@ function refuseFaults({ faults, missing }: WholeSource): void {
       field: String(details.path ?? ""),
       message: new SlessError(code, details).message,
     }));
-    if (first.code === "source_too_large")
-      throw new RefusedRequest("too_large", { what: "The source", limit: first.details.limit! }, reasons);
+    if (first.code === "source_too_large") {
+      const { actual, limit } = first.details;
+      const message = `has ${actual}; name what is not needed in .slessignore`;
+      throw new RefusedRequest("too_large", { what: "The source", limit: limit! }, [{ field: "", message }]);
+    }
     throw new RefusedRequest(first.code, first.details, reasons);
   }
   if (missing !== undefined) throw new SlessError("source_missing", { cause: missing });

@@ -147,7 +147,7 @@ describe("a faulty source blocks its workload alone and no pruning", () => {
     "names that differ in case alone": {
       files: { [`${folder}/Readme`]: "", [`${folder}/README`]: "" },
       fault: `source_name_refused ${YAML}:3:1`,
-      says: `${folder}/Readme differs from README in case alone`,
+      says: `${folder}/Readme differs from "README" in case alone`,
     },
     "a name that could not be unpacked": {
       files: { [`${folder}/a\\b`]: "" },

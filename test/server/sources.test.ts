@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { sourceKey } from "../../src/apis/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
@@ -106,7 +107,7 @@ it("a file of a form is an upload too", async () => {
 const symlink = 0o120777;
 const forged: Record<string, [zip: () => Uint8Array, status: number, code: string]> = {
   "no zip": [() => Buffer.from("hello"), 400, "archive_invalid"],
-  nothing: [() => new Uint8Array(), 400, "archive_invalid"],
+  nothing: [() => new Uint8Array(), 400, "invalid_request"],
   "a zip of nothing": [() => forgedZip([]), 400, "source_missing"],
   "a path that climbs": [() => forgedZip([{ name: "../evil.py" }]), 400, "archive_invalid"],
   "an absolute path": [() => forgedZip([{ name: "/etc/passwd" }]), 400, "archive_invalid"],
@@ -157,6 +158,35 @@ it.each(Object.entries(forged))(
     expect(await keysOf(fixture)).toEqual([]);
   },
 );
+
+it("every faulty entry of an archive is in the details", async () => {
+  const fixture = await withFunction();
+  const { body } = await upload(fixture, forgedZip([{ name: "../a" }, { name: "ok" }, { name: "OK" }]));
+  expect(body.details).toEqual([
+    { field: "../a", message: 'has a ".." part' },
+    { field: "OK", message: 'differs from "ok" in case alone' },
+  ]);
+});
+
+it("too many files are told as the source's own, of which no repository is known", async () => {
+  const fixture = await withFunction();
+  const names = Array.from({ length: 3_001 }, (_, index) => ({ name: index === 0 ? "handler.py" : `f${index}` }));
+  expect((await upload(fixture, forgedZip(names))).body).toMatchObject({
+    error: expect.stringMatching(/^The source is larger than 3000 files\./),
+    details: [{ field: "", message: "has more than 3000 files; name what is not needed in .slessignore" }],
+  });
+});
+
+it.each([
+  ["nothing", Buffer.alloc(0), /^the body is empty; send the zip itself/],
+  ["a tar.gz", gzipSync("x"), /^the body is compressed by gzip and no zip/],
+])("an upload of %s is told how to send a zip", async (_what, bytes, message) => {
+  const fixture = await withFunction();
+  expect(await upload(fixture, bytes)).toMatchObject({
+    status: 400,
+    body: { code: "invalid_request", details: [{ field: "", message: expect.stringMatching(message) }] },
+  });
+});
 
 it("links in circles cost no more time than others", async () => {
   const fixture = await withFunction();

@@ -117,7 +117,14 @@ const refused: Record<string, { entries: ForgedEntry[]; reason: RegExp }> = {
   "an absolute path": { entries: [{ name: "/etc/cron.d/x" }], reason: /is an absolute path/ },
   "a drive": { entries: [{ name: "C:/x" }], reason: /is an absolute path/ },
   "a way up": { entries: [{ name: "a/../../x" }], reason: /has a "\.\." part/ },
-  "a dot": { entries: [{ name: "./x" }], reason: /has a "\." part/ },
+  "a dot": { entries: [{ name: "a/./x" }], reason: /has a "\." part/ },
+  "a way up behind a dot": { entries: [{ name: "./../x" }], reason: /has a "\.\." part/ },
+  "a root behind a dot": { entries: [{ name: ".//x" }], reason: /is an absolute path/ },
+  "a name twice, with and without a dot": { entries: [{ name: "./x" }, { name: "x" }], reason: /is there twice/ },
+  "names beside each other that hold control characters": {
+    entries: [{ name: "A\u001b[2J" }, { name: "a\u001b[2J" }],
+    reason: /^[^\p{Cc}]*differs from "A\\u001b\[2J" in case alone[^\p{Cc}]*$/u,
+  },
   "an empty part": { entries: [{ name: "a//x" }], reason: /has an empty part/ },
   "an empty name": { entries: [{ name: "" }], reason: /is an empty name/ },
   "a backslash": { entries: [{ name: "..\\..\\x" }], reason: /holds a backslash/ },
@@ -147,7 +154,7 @@ const refused: Record<string, { entries: ForgedEntry[]; reason: RegExp }> = {
       { name: "l", mode: LINK, content: "/tmp" },
       { name: "l/x", content: "evil" },
     ],
-    reason: /"l\/x" needs a folder where the link l is/,
+    reason: /"l\/x" needs a folder where the link "l" is/,
   },
   "a link in place of a folder": {
     entries: [{ name: "l/x" }, { name: "l", mode: LINK, content: "/tmp" }],
@@ -156,13 +163,20 @@ const refused: Record<string, { entries: ForgedEntry[]; reason: RegExp }> = {
   "a name twice": { entries: [{ name: "x" }, { name: "x" }], reason: /is there twice/ },
   "names that differ in case": {
     entries: [{ name: "x/A" }, { name: "x/a" }],
-    reason: /differs from x\/A in case alone/,
+    reason: /differs from "x\/A" in case alone/,
   },
   "folders that differ in case": {
     entries: [{ name: "X/a" }, { name: "x/b" }],
-    reason: /differs from X in case alone/,
+    reason: /differs from "X" in case alone/,
   },
-  "names that differ in Unicode form": { entries: [{ name: "\u00e9" }, { name: "e\u0301" }], reason: /in case alone/ },
+  "names that differ in Unicode form": {
+    entries: [{ name: "\u00e9" }, { name: "e\u0301" }],
+    reason: /in how Unicode composes its letters alone/,
+  },
+  "names that differ in both": {
+    entries: [{ name: "\u00e9" }, { name: "E\u0301" }],
+    reason: /in case and how Unicode composes its letters alone/,
+  },
   "a device": { entries: [{ name: "x", mode: 0o020666 }], reason: /neither a file, a folder nor a link/ },
   "a pipe": { entries: [{ name: "x", mode: 0o010666 }], reason: /neither a file/ },
   "an encrypted file": { entries: [{ name: "x", flags: 0x801 }], reason: /encrypted/ },
@@ -170,7 +184,7 @@ const refused: Record<string, { entries: ForgedEntry[]; reason: RegExp }> = {
   "a folder with content": { entries: [{ name: "x/", content: "1" }], reason: /is a folder with content/ },
   "more bytes than declared": {
     entries: [{ name: "x", content: "x".repeat(100_000), declaredSize: 10 }],
-    reason: /is damaged/,
+    reason: /is damaged \(its size is not as declared\)/,
   },
   "fewer bytes than declared": { entries: [{ name: "x", content: "x", declaredSize: 10 }], reason: /is damaged/ },
   "a wrong checksum": { entries: [{ name: "x", content: "x", crc: 1 }], reason: /checksum/ },
@@ -187,6 +201,12 @@ it.each(Object.entries(refused))(
     await expect(readArchive(zip)).rejects.toThrow(refusal);
   },
 );
+
+it("what tar names with a dot before it is there without it", async () => {
+  const zip = forgedZip([{ name: "./" }, { name: "./a/" }, { name: "./a/x.py", content: "1" }, { name: "./y" }]);
+  expect((await readArchive(zip)).map(({ path }) => path)).toEqual(["a/x.py", "y"]);
+  expect((await readFromDisk(zip)).map(({ path }) => path)).toEqual(["a/x.py", "y"]);
+});
 
 it("all faults are told at once, each with its entry, and long lists are cut", async () => {
   const zip = forgedZip([{ name: "../a" }, { name: "/b" }, { name: "ok" }, { name: "c\\d" }]);

@@ -9,10 +9,11 @@ import { refuseOwned } from "../change-object.ts";
 import { etagOf, existing, itemOf, type Named, versionsOf } from "../existing-object.ts";
 import { formFile } from "../form-file.ts";
 import type { SourceFileItem } from "../items.ts";
+import { openUploaded } from "../open-uploaded.ts";
 import { requestBody } from "../request-body.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
-import { openUpload, storeUpload, UPLOAD_LIMITS } from "../store-upload.ts";
+import { storeUpload, UPLOAD_LIMITS } from "../store-upload.ts";
 
 /** Each holds an archive on the disk, and inflates and deflates it. */
 const UPLOADS_AT_ONCE = 4;
@@ -58,7 +59,7 @@ async function upload(plural: CodePlural, request: FastifyRequest, reply: Fastif
   await refuseOwned(live, deps);
   const changing = { kind: live.kind, key, expected: versionsOf(request.headers["if-match"]) };
   const object = await deps.uploads.withFile(zipOf(request), async (path) => {
-    const archive = await openUpload(path);
+    const archive = await openUploaded(path);
     return storeUpload(changing, archive.files, deps).finally(archive.close);
   });
   return reply.header("etag", etagOf(object)).send(await itemOf(plural, object as never, deps));
