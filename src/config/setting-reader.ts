@@ -41,8 +41,11 @@ export function parseText(text: string): Parsed<string> {
 }
 
 /** The http(s) address of a server that sless talks to, or that it has itself. */
+/** The address of a sless server, whose paths begin at the root. */
 export function parseEndpoint(text: string): Parsed<string> {
-  return endpointIn(text, "leave it out (the command line's own goes into SLESS_API_TOKEN)");
+  const parsed = endpointIn(text, "leave it out (the command line's own goes into SLESS_API_TOKEN)");
+  if (parsed.value === undefined || parsed.value === new URL(text).origin) return parsed;
+  return { fault: `holds a path: write ${new URL(text).origin}` };
 }
 
 /** The address of an S3 server. */

@@ -130,6 +130,18 @@ export const ERRORS = {
     happened: "No sless server answers at {endpoint}: {cause}.",
     remedy: "Run `sless dev` to start one, or name another with --endpoint.",
   },
+  server_foreign: {
+    status: 502,
+    consequence: "retry",
+    happened: "What answers at {endpoint} is not sless, or something stands before it: {cause}.",
+    remedy: "Name the address of a sless server with --endpoint or SLESS_ENDPOINT; `sless dev` prints that of its own.",
+  },
+  answer_cut: {
+    status: 502,
+    consequence: "retry",
+    happened: "The answer of {endpoint} broke off: {cause}.",
+    remedy: "Try again; the log of the server, or of the function that was called, may tell why.",
+  },
   method_not_allowed: {
     status: 405,
     consequence: "stalled",

@@ -1,6 +1,17 @@
 import { Agent, type Dispatcher } from "undici";
 import type { AnyObject } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
+import {
+  type Answer,
+  bodyOf,
+  checked,
+  doneOf,
+  isWholeObject,
+  jsonOf,
+  type Shape,
+  withLists,
+  withText,
+} from "./client-answers.ts";
 import type {
   EventItem,
   GarbageReport,
@@ -12,6 +23,7 @@ import type {
   SecretItem,
 } from "./items.ts";
 
+export { ServerError } from "./client-answers.ts";
 export type * from "./items.ts";
 export { isMessageTruncated } from "./listed-status.ts";
 
@@ -51,7 +63,8 @@ type CodePlural = "functions" | "services" | "jobs";
 /**
  * The REST API of a running sless. Names are taken as they are and encoded.
  *
- * @throws SlessError `server_unreachable` when nobody answers; ServerError for every answer that is an error
+ * @throws SlessError `server_unreachable` when nobody answers, `server_foreign` when something else than sless does,
+ *   `answer_cut` for half an answer; ServerError for every error that sless tells
  */
 export interface SlessClient {
   /** All of a namespace, over all pages, sorted by name; results of jobs are cut. */
@@ -107,21 +120,6 @@ export interface SlessClient {
   close(): Promise<void>;
 }
 
-/** An error that the server told: `code`, `status` and `details` as in its JSON body. */
-export class ServerError extends Error {
-  readonly code: string;
-  readonly status: number;
-  readonly details: readonly unknown[];
-
-  constructor(status: number, body: { error: string; code: string; details?: readonly unknown[] | undefined }) {
-    super(body.error);
-    this.name = "ServerError";
-    this.status = status;
-    this.code = body.code;
-    this.details = body.details ?? [];
-  }
-}
-
 interface Call {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -129,7 +127,7 @@ interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
-type Send = (call: Call) => Promise<Dispatcher.ResponseData>;
+type Send = (call: Call) => Promise<Answer>;
 
 /** A client that keeps its connections for the next call. */
 export function createClient(options: ClientOptions): SlessClient {
@@ -139,37 +137,45 @@ export function createClient(options: ClientOptions): SlessClient {
   return {
     list: (plural, { namespace }) => listAll(send, collection(namespace, plural), ""),
     listObjects: (plural, { namespace }) => listAll(send, collection(namespace, plural), "output=object"),
-    get: async (plural, name, { namespace }) => json(await send(getCall(member(namespace, plural, name)))),
+    get: async (plural, name, { namespace }) => item(await send(getCall(member(namespace, plural, name)))),
     getObject: async (plural, name, { namespace }) =>
-      json(await send(getCall(`${member(namespace, plural, name)}?output=object`))),
+      jsonOf(await send(getCall(`${member(namespace, plural, name)}?output=object`)), isWholeObject),
     create: async (plural, body, { namespace }) =>
-      json(await send(bodyCall("POST", collection(namespace, plural), body))),
+      item(await send(bodyCall("POST", collection(namespace, plural), body))),
     replace: async (plural, name, body, { namespace }) =>
-      json(await send(bodyCall("PUT", member(namespace, plural, name), body))),
+      item(await send(bodyCall("PUT", member(namespace, plural, name), body))),
     patch: async (plural, name, body, { namespace }) =>
-      json(await send(bodyCall("PATCH", member(namespace, plural, name), body))),
+      item(await send(bodyCall("PATCH", member(namespace, plural, name), body))),
     async delete(plural, name, { namespace }) {
-      const response = await send({ method: "DELETE", path: member(namespace, plural, name) });
-      await done(response);
-      return response.statusCode === 202 ? "terminating" : "deleted";
+      const answer = await send({ method: "DELETE", path: member(namespace, plural, name) });
+      await doneOf(answer, [202, 204]);
+      return answer.statusCode === 202 ? "terminating" : "deleted";
     },
     upload: async (plural, name, zip, { namespace }) =>
-      json(await send(zipCall(`${member(namespace, plural, name)}/upload`, zip))),
+      item(await send(zipCall(`${member(namespace, plural, name)}/upload`, zip))),
     history: async (plural, name, { namespace }) =>
       itemsOf(await send(getCall(`${member(namespace, plural, name)}/history`))),
-    collectGarbage: async ({ dryRun }) => json(await send(postCall(`/v1/gc?dry_run=${dryRun}`))),
-    ensureNamespace: async (namespace) => json(await send(postCall(collection(namespace, "ensure")))),
+    collectGarbage: async ({ dryRun }) => jsonOf(await send(postCall(`/v1/gc?dry_run=${dryRun}`)), isGarbageReport),
+    ensureNamespace: async (namespace) =>
+      jsonOf(await send(postCall(collection(namespace, "ensure"))), withText("namespace")),
     events: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "events")))),
     listSecrets: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "secrets")))),
     writeSecret: async (name, values, { namespace, replace }) =>
-      json(await send(bodyCall(replace ? "PUT" : "PATCH", member(namespace, "secrets", name), { values }))),
+      jsonOf(
+        await send(bodyCall(replace ? "PUT" : "PATCH", member(namespace, "secrets", name), { values })),
+        withLists("keys"),
+      ),
     deleteSecret: async (name, { namespace }) =>
-      void (await done(await send({ method: "DELETE", path: member(namespace, "secrets", name) }))),
-    plan: async (name, { namespace }) => json(await send(getCall(`${member(namespace, "repositories", name)}/plan`))),
+      doneOf(await send({ method: "DELETE", path: member(namespace, "secrets", name) }), [204]),
+    plan: async (name, { namespace }) =>
+      jsonOf(await send(getCall(`${member(namespace, "repositories", name)}/plan`)), withLists("held")),
     reconcile: async (name, { namespace }) =>
-      json(await send(postCall(`${member(namespace, "repositories", name)}/reconcile`))),
+      jsonOf(await send(postCall(`${member(namespace, "repositories", name)}/reconcile`)), withText("requested_at")),
     approve: async (name, { namespace, deletions }) =>
-      json(await send(postCall(`${member(namespace, "repositories", name)}/approve`, deletions && { deletions }))),
+      jsonOf(
+        await send(postCall(`${member(namespace, "repositories", name)}/approve`, deletions && { deletions })),
+        withLists("approved"),
+      ),
     logs: (plural, name, query) => readLogs(send, member(query.namespace, plural, name), query),
     invoke: (plural, name, request) => invoke(send, `${member(request.namespace, plural, name)}/invoke`, request),
     source: async (plural, name, { namespace }) =>
@@ -181,7 +187,11 @@ export function createClient(options: ClientOptions): SlessClient {
 function sender({ endpoint, token }: ClientOptions, dispatcher: Dispatcher): Send {
   return async ({ method, path, body, headers = {}, signal }) => {
     try {
-      return await dispatcher.request({
+      const {
+        statusCode,
+        headers: told,
+        body: content,
+      } = await dispatcher.request({
         origin: endpoint,
         path,
         method,
@@ -189,6 +199,7 @@ function sender({ endpoint, token }: ClientOptions, dispatcher: Dispatcher): Sen
         headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
         ...(signal ? { signal } : {}),
       });
+      return { statusCode, headers: told, body: content, endpoint };
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new SlessError("server_unreachable", { endpoint, cause: causeOf(error) }, { cause: error });
@@ -196,10 +207,14 @@ function sender({ endpoint, token }: ClientOptions, dispatcher: Dispatcher): Sen
   };
 }
 
-/** The message of a refused connection is empty when several addresses were tried. */
+/** The message of a refused connection is empty when several addresses were tried; those of TLS speak to developers. */
 function causeOf(error: unknown): string {
-  const code = (error as { code?: unknown }).code;
-  return messageOf(error) || (typeof code === "string" ? code : "no answer");
+  const code = String((error as { code?: unknown }).code ?? "no answer");
+  if (/SSL_WRONG_VERSION_NUMBER|SSL_PACKET_LENGTH_TOO_LONG|^EPROTO$/.test(code))
+    return "it speaks no TLS there, an address with http:// may be right";
+  if (/SELF_SIGNED|UNABLE_TO|CERT_/.test(code))
+    return `its certificate is not trusted (${messageOf(error)}); NODE_EXTRA_CA_CERTS names a file with further ones`;
+  return messageOf(error) || code;
 }
 
 /** What a namespace holds, in its path. */
@@ -219,16 +234,10 @@ function bodyCall(method: Call["method"], path: string, body: unknown): Call {
   return { method, path, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
 }
 
-async function json<T>(response: Dispatcher.ResponseData): Promise<T> {
-  if (response.statusCode >= 400) throw await toServerError(response);
-  return (await response.body.json()) as T;
-}
+/** An object in the fields of the API. */
+const item = <T>(answer: Answer): Promise<T> => jsonOf(answer, withText("name"));
 
-/** An answer of which only the status counts. */
-async function done(response: Dispatcher.ResponseData): Promise<void> {
-  if (response.statusCode >= 400) throw await toServerError(response);
-  await response.body.dump();
-}
+const isGarbageReport: Shape = ({ dry_run }) => typeof dry_run === "boolean";
 
 const ZIP = "application/zip";
 /** Far more than a server takes as a source. */
@@ -238,11 +247,11 @@ function zipCall(path: string, zip: Uint8Array): Call {
   return { method: "POST", path, body: zip, headers: { "content-type": ZIP } };
 }
 
-async function archiveOf(response: Dispatcher.ResponseData): Promise<Uint8Array> {
-  if (response.statusCode >= 400) throw await toServerError(response);
+async function archiveOf(answer: Answer): Promise<Uint8Array> {
+  await checked(answer, answer.statusCode < 300 && contentTypeOf(answer) === ZIP);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+  for await (const chunk of bodyOf(answer)) {
     size += chunk.length;
     if (size > ARCHIVE_MAX_BYTES)
       throw new SlessError("too_large", { what: "The archive", limit: `${ARCHIVE_MAX_BYTES} bytes` });
@@ -251,21 +260,13 @@ async function archiveOf(response: Dispatcher.ResponseData): Promise<Uint8Array>
   return Buffer.concat(chunks);
 }
 
-async function itemsOf<T>(response: Dispatcher.ResponseData): Promise<T[]> {
-  return (await json<{ items: T[] }>(response)).items;
+/** Without its parameters. */
+function contentTypeOf({ headers }: Answer): string | undefined {
+  return String(headers["content-type"] ?? "").split(";")[0];
 }
 
-async function toServerError({ statusCode, body }: Dispatcher.ResponseData): Promise<ServerError> {
-  const text = await body.text();
-  try {
-    const told = JSON.parse(text) as { error?: unknown; code?: unknown; details?: readonly unknown[] };
-    if (typeof told.error === "string" && typeof told.code === "string")
-      return new ServerError(statusCode, { error: told.error, code: told.code, details: told.details });
-  } catch {
-    // No JSON: something else than sless answers there.
-  }
-  const error = `The server answered ${statusCode} without a reason: ${text.slice(0, 200)}`;
-  return new ServerError(statusCode, { error, code: "unknown" });
+async function itemsOf<T>(answer: Answer): Promise<T[]> {
+  return (await jsonOf<{ items: T[] }>(answer, withLists("items"))).items;
 }
 
 async function listAll<T>(send: Send, path: string, query: string): Promise<T[]> {
@@ -273,7 +274,8 @@ async function listAll<T>(send: Send, path: string, query: string): Promise<T[]>
   let next: string | undefined;
   do {
     const search = [query, next && `continue=${encodeURIComponent(next)}`].filter(Boolean).join("&");
-    const page = await json<{ items: T[]; next?: string }>(await send(getCall(search ? `${path}?${search}` : path)));
+    const answer = await send(getCall(search ? `${path}?${search}` : path));
+    const page = await jsonOf<{ items: T[]; next?: string }>(answer, withLists("items"));
     items.push(...page.items);
     next = page.next;
   } while (next);
@@ -286,9 +288,9 @@ async function* readLogs(send: Send, path: string, query: LogQuery): AsyncGenera
   if (query.build) search.set("build", "true");
   if (query.tail !== undefined) search.set("tail", String(query.tail));
   try {
-    const response = await send({ ...getCall(`${path}/logs?${search}`), signal: query.signal });
-    if (response.statusCode >= 400) throw await toServerError(response);
-    yield* response.body;
+    const answer = await send({ ...getCall(`${path}/logs?${search}`), signal: query.signal });
+    await checked(answer, answer.statusCode < 300 && contentTypeOf(answer) === "text/plain");
+    yield* bodyOf(answer, query.signal);
   } catch (error) {
     if (!query.signal?.aborted) throw error;
   }
@@ -296,6 +298,8 @@ async function* readLogs(send: Send, path: string, query: LogQuery): AsyncGenera
 
 async function invoke(send: Send, path: string, request: InvokeRequest): Promise<InvokeAnswer> {
   const { body, headers = {}, signal } = request;
-  const response = await send({ method: "POST", path, headers, signal, ...(body === undefined ? {} : { body }) });
-  return { status: response.statusCode, headers: response.headers, body: response.body };
+  const answer = await send({ method: "POST", path, headers, signal, ...(body === undefined ? {} : { body }) });
+  // The gateway, through which every call goes, names it.
+  await checked(answer, answer.headers["x-request-id"] !== undefined);
+  return { status: answer.statusCode, headers: answer.headers, body: bodyOf(answer, signal) };
 }

@@ -56,6 +56,7 @@ const faults: Record<string, [Record<string, string>, string]> = {
   "a port that is no number": [{ PORT: "80a" }, 'PORT "80a" is no port'],
   "a negative port": [{ PORT: "-1" }, 'PORT "-1" is no port'],
   "an endpoint without a scheme": [{ SLESS_ENDPOINT: "localhost:9090" }, "SLESS_ENDPOINT is no http(s) address"],
+  "an endpoint with a path": [{ SLESS_ENDPOINT: "http://a:1/v1/" }, "SLESS_ENDPOINT holds a path: write http://a:1"],
   "an endpoint of another scheme": [{ SLESS_ENDPOINT: "ftp://a" }, "SLESS_ENDPOINT is no http(s) address"],
   "a namespace in capitals": [{ SLESS_NAMESPACE: "Team" }, 'SLESS_NAMESPACE "Team" is no namespace'],
   "a namespace that is too long": [{ SLESS_NAMESPACE: "a".repeat(55) }, "is no namespace"],

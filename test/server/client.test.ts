@@ -90,12 +90,6 @@ it("an error of the server keeps its code, status and details", async () => {
   expect(error).toMatchObject({ code: "not_found", status: 404, details: [] });
 });
 
-it("something else that answers there is told as such", async () => {
-  const { origin } = await httpServer((_req, res) => res.writeHead(502).end("<html>bad gateway"));
-  const client = createClient({ endpoint: origin });
-  await expect(client.get("functions", "x", IN_DEFAULT)).rejects.toThrow(/502 without a reason: <html>bad gateway/);
-});
-
 it("when nobody answers, the error says how to start a server", async () => {
   const { origin, kill } = await httpServer(() => undefined);
   await kill();

@@ -1,0 +1,96 @@
+import type { RequestListener } from "node:http";
+import { createServer } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createClient, type SlessClient } from "../../src/server/client.ts";
+import { httpServer } from "../support/http-server.ts";
+
+const IN_DEFAULT = { namespace: "default" };
+
+async function readToEnd(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of chunks);
+}
+
+const CALLS: Readonly<Record<string, (client: SlessClient) => Promise<unknown>>> = {
+  list: (client) => client.list("functions", IN_DEFAULT),
+  listObjects: (client) => client.listObjects("functions", IN_DEFAULT),
+  get: (client) => client.get("functions", "a", IN_DEFAULT),
+  getObject: (client) => client.getObject("functions", "a", IN_DEFAULT),
+  create: (client) => client.create("functions", {}, IN_DEFAULT),
+  replace: (client) => client.replace("functions", "a", {}, IN_DEFAULT),
+  patch: (client) => client.patch("functions", "a", {}, IN_DEFAULT),
+  delete: (client) => client.delete("functions", "a", IN_DEFAULT),
+  upload: (client) => client.upload("functions", "a", Buffer.from("zip"), IN_DEFAULT),
+  history: (client) => client.history("functions", "a", IN_DEFAULT),
+  collectGarbage: (client) => client.collectGarbage({ dryRun: true }),
+  ensureNamespace: (client) => client.ensureNamespace("default"),
+  events: (client) => client.events(IN_DEFAULT),
+  listSecrets: (client) => client.listSecrets(IN_DEFAULT),
+  writeSecret: (client) => client.writeSecret("a", {}, { ...IN_DEFAULT, replace: false }),
+  deleteSecret: (client) => client.deleteSecret("a", IN_DEFAULT),
+  plan: (client) => client.plan("a", IN_DEFAULT),
+  reconcile: (client) => client.reconcile("a", IN_DEFAULT),
+  approve: (client) => client.approve("a", IN_DEFAULT),
+  logs: (client) => readToEnd(client.logs("functions", "a", IN_DEFAULT)),
+  invoke: (client) => client.invoke("functions", "a", IN_DEFAULT),
+  source: (client) => client.source("functions", "a", IN_DEFAULT),
+};
+const calls = Object.keys(CALLS);
+
+async function clientOf(listener: RequestListener): Promise<SlessClient> {
+  const client = createClient({ endpoint: (await httpServer(listener)).origin });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const answering =
+  (status: number, body: string, headers: Record<string, string> = {}): RequestListener =>
+  (_req, res) =>
+    res.writeHead(status, headers).end(body);
+
+/** What else may listen at an address, and what its error names. */
+const OTHERS: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
+  "a page": [answering(200, "<html>\n<h1>It works!", { "content-type": "text/html" }), /200: <html> <h1>It works!/],
+  "another API": [answering(200, '{"hello":"world"}', { "content-type": "application/json" }), /200: {"hello":"world"}/],
+  "null as JSON": [answering(200, "null", { "content-type": "application/json" }), /200: null/],
+  "a login": [answering(302, "", { location: "https://login.example.org/" }), /302 and leads to https:\/\/login\./],
+  "a proxy whose server is away": [answering(502, "<html>bad gateway"), /502: <html>bad gateway/],
+  "an API with errors of its own": [answering(401, '{"message":"no"}'), /401: {"message":"no"}/],
+  "a page without end": [answering(404, "x".repeat(10_000)), /404: x{200}…\./],
+};
+
+describe.each(Object.entries(OTHERS))("%s", (_name, [listener, told]) => {
+  it.each(calls)("is no sless server to %s, and is told as what it is", async (call) => {
+    const client = await clientOf(listener);
+    const refused = CALLS[call]!(client);
+    await expect(refused).rejects.toMatchObject({ code: "server_foreign" });
+    await expect(refused).rejects.toThrow(told);
+  });
+});
+
+it.each(calls)("half an answer to %s is told as half an answer", async (call) => {
+  const client = await clientOf((_req, res) => {
+    const headers = { "content-type": call === "source" ? "application/zip" : "text/plain", "x-request-id": "r" };
+    res.writeHead(200, { ...headers, "content-length": "100" }).write('{"items":[', () => res.destroy());
+  });
+  const cut = CALLS[call]!(client).then((answer) =>
+    call === "invoke" ? readToEnd((answer as { body: AsyncIterable<Uint8Array> }).body) : answer,
+  );
+  await expect(cut).rejects.toMatchObject({ code: "answer_cut" });
+});
+
+it("a server that speaks no TLS is told as that, without a word of OpenSSL", async () => {
+  const { origin } = await httpServer(answering(200, ""));
+  const client = createClient({ endpoint: origin.replace("http:", "https:") });
+  const refused = client.list("functions", IN_DEFAULT);
+  await expect(refused).rejects.toMatchObject({ code: "server_unreachable" });
+  await expect(refused).rejects.toThrow(/it speaks no TLS there, an address with http:\/\/ may be right\./);
+});
+
+it("a server that is none of HTTP is told as one that does not answer", async () => {
+  const server = createServer((socket) => void socket.on("error", () => undefined).end("SSH-2.0-OpenSSH_9\r\n"));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const client = createClient({ endpoint: `http://127.0.0.1:${port}` });
+  await expect(client.list("functions", IN_DEFAULT)).rejects.toMatchObject({ code: "server_unreachable" });
+});
