@@ -12,7 +12,7 @@ import { isSlessError, SlessError } from "../errors/index.ts";
 import { isForm, payloadOf } from "./announcement.ts";
 import { checkDelivery } from "./check-delivery.ts";
 import { deliveryFaults, type HookLog } from "./delivery-faults.ts";
-import { deliverySlots } from "./delivery-slots.ts";
+import { deliverySlots, type OpenBody } from "./delivery-slots.ts";
 import { type HookTarget, type HookTargetDeps, hookTargets } from "./hook-targets.ts";
 import { type Judgement, judgeDelivery } from "./judge-delivery.ts";
 import { keptBody } from "./kept-body.ts";
@@ -22,8 +22,10 @@ import { type SyncHintsDeps, syncHints } from "./sync-hints.ts";
 /** A request of a forge, as it comes. */
 export interface Delivery {
   readonly headers: IncomingHttpHeaders;
-  /** Not begun; it bounds size and time itself. */
-  readonly body: AsyncIterable<Uint8Array>;
+  /** Address of the sender, as far as it is known. */
+  readonly from: string;
+  /** It bounds size and time itself. */
+  readonly body: OpenBody;
 }
 
 /** What a delivery came to that was let in. */
@@ -55,24 +57,24 @@ export interface Hooks {
 
 /** Payloads beyond it are not looked into; they are checked all the same, and a hint. */
 const KEPT_BYTES = 512 * 1024;
-const SLOTS = { max: 64, perKey: 8 };
+const SLOTS = { max: 64, perKey: 8, bytesPerSecond: 64 * 1024 };
 const namespacePattern = new RegExp(NAMESPACE_PATTERN);
 const namePattern = new RegExp(NAME_PATTERN);
 
 export function createHooks(deps: HooksDeps): Hooks {
   const { clock, log, onDelivery = () => undefined } = deps;
   const targets = hookTargets(deps);
-  const slots = deliverySlots(SLOTS);
+  const slots = deliverySlots({ ...SLOTS, clock });
   const faults = deliveryFaults(deps);
   const hints = syncHints({ ...deps, onError: faults.hintFailed });
 
-  async function judged(key: ObjectKey, { headers, body }: Delivery): Promise<Judgement> {
+  async function judged(key: ObjectKey, { headers, from, body }: Delivery): Promise<Judgement> {
     if (!isName(key)) throw new SlessError("hook_refused");
     const proofs = proofsOf(headers, clock.now());
     if (!hasProof(proofs)) throw faults.refusal(key, "no signature");
-    return slots.run(keyOf(key), async () => {
+    return slots.run({ key: keyOf(key), from }, async (place) => {
       const target = await faults.available(key, targets.find(key));
-      const payload = await provedPayload({ headers, body }, proofs, target);
+      const payload = await provedPayload(headers, place.receive(body), proofs, target);
       if (!target.repository) throw faults.refusal(key, `no ${target.missing}`, target.missing === "token");
       if (!payload) throw faults.refusal(key, "wrong signature", true);
       const judgement = judgeDelivery(target.repository, headers, payload.text);
@@ -106,7 +108,8 @@ export function createHooks(deps: HooksDeps): Hooks {
 
 /** The payload of a delivery that is proved, without its text when that is too long; undefined when it is not proved. */
 async function provedPayload(
-  { headers, body }: Delivery,
+  headers: IncomingHttpHeaders,
+  body: AsyncIterable<Uint8Array>,
   proofs: Proofs,
   { secrets }: HookTarget,
 ): Promise<{ readonly text: string | undefined } | undefined> {

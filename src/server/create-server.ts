@@ -2,6 +2,7 @@ import type { AddressInfo, Socket } from "node:net";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { type ErrorBody, errorAnswer } from "./error-answer.ts";
+import { acceptJson } from "./json-body.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { refuseNoNames } from "./path-names.ts";
 import { type RouteParams, routeAccess, ruleOf } from "./route-access.ts";
@@ -31,7 +32,6 @@ export interface SlessServer {
 }
 
 const CLOSE_TIMEOUT_MS = 10_000;
-const BODY_MAX_BYTES = 1024 * 1024;
 
 const ROUTES = [
   healthRoutes,
@@ -93,7 +93,6 @@ function openApp(deps: HealthDeps): { app: FastifyInstance; listener: Listener }
   const app: FastifyInstance = fastify({
     logger: false,
     trustProxy: false,
-    bodyLimit: BODY_MAX_BYTES,
     routerOptions: { maxParamLength: 300 },
     ajv: { customOptions: { allErrors: true, removeAdditional: false, allowUnionTypes: true } },
     serverFactory(api) {
@@ -126,27 +125,6 @@ function guardRoutes(app: FastifyInstance, { authorize }: Pick<ServerDeps, "auth
     if (access) await authorize?.({ method, headers, access });
     refuseNoNames(params as RouteParams);
   });
-}
-
-/** A body that is optional may be empty and still say that it is JSON; a merge patch is JSON by another name. */
-function acceptJson(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
-  app.removeContentTypeParser("application/json");
-  const types = ["application/json", "application/merge-patch+json"];
-  app.addContentTypeParser(types, { parseAs: "string" }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else parse(request, body as string, (error, value) => done(error && unfitJson(error, body as string), value));
-  });
-}
-
-/** A text that is JSON all the same is refused for its keys, and told so. */
-function unfitJson(error: Error, body: string): Error {
-  try {
-    JSON.parse(body);
-  } catch {
-    return error;
-  }
-  return new SlessError("invalid_request", { cause: 'it has a key "__proto__" or "constructor.prototype"; remove it' });
 }
 
 function answerError(

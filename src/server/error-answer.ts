@@ -31,7 +31,6 @@ export function errorAnswer(error: FastifyError | SlessError | Error, requestId:
     return { ...slessAnswer(error), unexpected: error.status >= 500 && !LOGGED_ALREADY.includes(error.code) };
   const status = "statusCode" in error ? (error.statusCode ?? 500) : 500;
   if ("validation" in error && error.validation) return slessFaults(error.validation.map(toFault));
-  if (status === 413) return slessAnswer(new SlessError("too_large", { what: "The request", limit: "1 MiB" }));
   if (status >= 400 && status < 500)
     return { ...slessAnswer(new SlessError("invalid_request", { cause: trimmed(error.message) })), status };
   const cause = `an unexpected error, request id ${requestId}`;

@@ -56,6 +56,8 @@ export interface ServerDeps {
   readonly gateway: Gateway;
   /** Takes webhooks of forges; closed by whoever made it, after the server. */
   readonly hooks: Pick<Hooks, "receive">;
+  /** A proxy in front sets `X-Forwarded-For`; default false: the address of a connection is its sender's. */
+  readonly trustForwarded?: boolean;
   readonly platform: Pick<Platform, "logs">;
   readonly builder: Pick<Builder, "logs" | "has">;
   /** Approves the deletion of exactly these objects, which the repository holds now. */

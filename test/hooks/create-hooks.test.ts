@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { SlessError } from "../../src/errors/index.ts";
-import { hooksFixture, KEY, PUSH, pieces, TOKEN } from "./hooks-fixture.ts";
+import { eventually } from "../support/eventually.ts";
+import { FORGE, hooksFixture, KEY, PUSH, pieces, TOKEN } from "./hooks-fixture.ts";
 import { github } from "./sign.ts";
 
 const COMMIT = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
@@ -150,24 +151,29 @@ it("a hint that waits is given when the process stops", async () => {
   expect(hinted).toHaveLength(2);
 });
 
-it("more deliveries than there is room for are told to come again, and room is made when they end", async () => {
+it("slow deliveries give way to what comes, and are told to come again", async () => {
   const { hooks, push, outcomes, repository, logged } = await hooksFixture();
   await repository("other", { webhookSecretRef: { name: "hook" } });
-  const gate = Promise.withResolvers<void>();
-  async function* slow() {
-    await gate.promise;
-    yield* pieces(PUSH);
+  let begun = 0;
+  async function* slow(signal: AbortSignal) {
+    begun += 1;
+    yield* pieces("{");
+    await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   }
-  const waiting = Array.from({ length: 8 }, () => hooks.receive(KEY, { headers: github(TOKEN, PUSH), body: slow() }));
-  for (let more = 0; more < 20; more += 1) expect(await codeOf(push())).toBe("hooks_busy");
+  const headers = github(TOKEN, PUSH);
+  const waiting = Array.from({ length: 8 }, () => codeOf(hooks.receive(KEY, { headers, from: FORGE, body: slow })));
+  await eventually(
+    "all of them are under way",
+    () => begun,
+    (count) => count === 8,
+  );
+  for (let more = 0; more < 20; more += 1) expect(await codeOf(push())).toBe("taken");
+  expect(await waiting[0]).toBe("hooks_busy");
+  expect(await codeOf(push(PUSH, { ...KEY, name: "other" }))).toBe("taken");
+  expect(outcomes.filter((outcome) => outcome === "busy")).toHaveLength(1);
   expect(logged.filter(({ level }) => level === "warn")).toEqual([
     { level: "warn", fields: KEY, message: "too many webhook deliveries at once" },
   ]);
-  expect(await codeOf(push(PUSH, { ...KEY, name: "other" }))).toBe("taken");
-  gate.resolve();
-  await Promise.all(waiting);
-  expect(await codeOf(push())).toBe("taken");
-  expect(outcomes.filter((outcome) => outcome === "busy")).toHaveLength(20);
 });
 
 it("a body that breaks off gives no hint and keeps no room", async () => {
@@ -177,7 +183,9 @@ it("a body that breaks off gives no hint and keeps no room", async () => {
     throw new SlessError("invalid_request", { cause: "its body broke off" });
   }
   for (let turn = 0; turn < 20; turn += 1)
-    expect(await codeOf(hooks.receive(KEY, { headers: github(TOKEN, PUSH), body: broken() }))).toBe("invalid_request");
+    expect(await codeOf(hooks.receive(KEY, { headers: github(TOKEN, PUSH), from: FORGE, body: broken }))).toBe(
+      "invalid_request",
+    );
   expect(hinted).toEqual([]);
   expect(await codeOf(push())).toBe("taken");
   expect(outcomes).toContain("failed");

@@ -7,6 +7,8 @@ import { memoryStore } from "../support/memory-store.ts";
 import { github } from "./sign.ts";
 
 export const KEY = { namespace: "default", name: "main" };
+/** Address of those who send deliveries. */
+export const FORGE = "192.0.2.1";
 export const TOKEN = "s3cr3t-of-the-forge";
 export const PUSH = JSON.stringify({ ref: "refs/heads/main" });
 
@@ -42,7 +44,7 @@ export async function hooksFixture(overrides: Partial<HooksDeps> = {}) {
     );
   await repository("main", { ref: { branch: "main" }, webhookSecretRef: { name: "hook" } });
   const deliver = (headers: IncomingHttpHeaders, body: string | Buffer = PUSH, key = KEY) =>
-    hooks.receive(key, { headers, body: pieces(body) });
+    hooks.receive(key, { headers, from: FORGE, body: () => pieces(body) });
   /** A delivery of GitHub, signed with the token. */
   const push = (body: string = PUSH, key = KEY) => deliver(github(TOKEN, body), body, key);
   return { hooks, clock, store, secrets, reads, hinted, outcomes, logged, repository, deliver, push };

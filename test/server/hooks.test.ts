@@ -1,6 +1,7 @@
+import { connect } from "node:net";
 import fc from "fast-check";
 import { pino } from "pino";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type ErrorCode, SlessError } from "../../src/errors/index.ts";
 import { github, signature, standardWebhook } from "../hooks/sign.ts";
 import { rawExchange } from "../support/raw-exchange.ts";
@@ -129,6 +130,19 @@ it("a payload of 25 MiB is taken", async () => {
   const fixture = await fixtureWithHook();
   const body = "x".repeat(25 * 1024 * 1024);
   expect((await deliver(fixture, github(TOKEN, body), body)).status).toBe(202);
+});
+
+it("deliveries that dawdle, however many and for whomever, cost nobody else's a place", async () => {
+  const fixture = await fixtureWithHook();
+  const sockets = Array.from({ length: 300 }, (_, at) => {
+    const socket = connect(fixture.port, "127.0.0.1").on("error", () => undefined);
+    const path = at % 3 === 0 ? HOOK : `/hooks/default/nobody-${at}`;
+    const head = `Host: localhost\r\nX-Gitlab-Token: wrong\r\nContent-Length: 1000\r\n`;
+    socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n{`);
+    return socket.resume();
+  });
+  onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+  for (let turn = 0; turn < 20; turn += 1) expect((await deliver(fixture, github(TOKEN, PUSH))).status).toBe(202);
 });
 
 it("only POST is possible", async () => {

@@ -1,3 +1,4 @@
+import type { AddressInfo } from "node:net";
 import fastify from "fastify";
 import { expect, it, onTestFinished } from "vitest";
 import { errorAnswer } from "../../src/server/error-answer.ts";
@@ -31,8 +32,7 @@ it("a body that does not come is waited for no longer than it may take", async (
   });
   app.post("/", ({ body }) => ({ body }));
   await app.listen({ host: "127.0.0.1", port: 0 });
-  const [address] = app.addresses();
   const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n";
-  const answer = await rawExchange(address?.port ?? 0, `${head}{"a":`);
+  const answer = await rawExchange((app.server.address() as AddressInfo).port, `${head}{"a":`);
   expect(answer).toMatch(/^HTTP\/1.1 400 .*nothing came for 0.1 s/s);
 });

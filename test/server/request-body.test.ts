@@ -3,16 +3,17 @@ import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { isSlessError } from "../../src/errors/index.ts";
+import { isSlessError, SlessError } from "../../src/errors/index.ts";
 import { type BodyLimits, requestBody } from "../../src/server/request-body.ts";
 import { httpServer } from "../support/http-server.ts";
 
-const LIMITS: BodyLimits = { maxBytes: 10, idleMs: 10_000, totalMs: 10_000 };
+const LIMITS: BodyLimits = { maxBytes: 1_000, idleMs: 10_000, totalMs: 10_000 };
 
 /** A server that answers how many bytes came, or the code of the refusal, and a socket to it. */
 async function exchange(
   limits: Partial<BodyLimits>,
   ready: (req: IncomingMessage) => Promise<unknown> = async () => 0,
+  sent = "Content-Length: 1000\r\n\r\nabc",
 ) {
   const outcome = Promise.withResolvers<number | string>();
   const begun = Promise.withResolvers<void>();
@@ -28,7 +29,7 @@ async function exchange(
       });
   });
   const socket = connect(Number(new URL(origin).port), "127.0.0.1").on("error", () => undefined);
-  socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${sent}`);
   await begun.promise;
   return { socket, outcome: outcome.promise };
 }
@@ -45,10 +46,36 @@ it("a body of several parts is read whole", async () => {
 });
 
 it("a body that is too long is refused before its end, and the client gets to read that", async () => {
-  const { socket, outcome } = await exchange({});
-  socket.write("x".repeat(20));
+  const chunks = "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n";
+  const { socket, outcome } = await exchange({ maxBytes: 10 }, undefined, chunks);
+  socket.write(`14\r\n${"x".repeat(20)}\r\n`);
   expect(await outcome).toBe("too_large");
   expect(await answered(socket)).toContain("too_large");
+});
+
+it("a body whose head says that it is too long is refused before anything of it is taken", async () => {
+  const { outcome } = await exchange({ maxBytes: 999 });
+  expect(await outcome).toBe("too_large");
+});
+
+it("a body that drips in is given up, though something comes all the time", async () => {
+  const { socket, outcome } = await exchange({ maxBytes: 1_000, pace: { bytesPerSecond: 1_000, afterMs: 200 } });
+  const drip = setInterval(() => socket.write("x"), 20);
+  expect(await outcome).toBe("invalid_request");
+  clearInterval(drip);
+});
+
+it("a body that keeps its pace is read whole, however long that takes", async () => {
+  const { socket, outcome } = await exchange({ maxBytes: 1_000, pace: { bytesPerSecond: 100, afterMs: 20_000 } });
+  socket.write("x".repeat(500));
+  await wait(50);
+  socket.write("y".repeat(497));
+  expect(await outcome).toBe(1_000);
+});
+
+it("a body that is wanted no more is left with the reason", async () => {
+  const { outcome } = await exchange({ maxBytes: 1_000, signal: AbortSignal.abort(new SlessError("hooks_busy")) });
+  expect(await outcome).toBe("hooks_busy");
 });
 
 it("a body that stalls is given up, and its connection with it", async () => {

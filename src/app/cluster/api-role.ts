@@ -49,6 +49,7 @@ export async function openApiServer(parts: ClusterParts, deps: ApiDeps): Promise
     metrics,
     log,
     hooks: openClusterHooks(parts),
+    trustForwarded: settings.gateway.trustForwarded,
     uploads: await openUploadFolder(join(settings.data, "uploads")),
     namespaces: namespacesOf(parts),
     secrets: kubernetesSecrets({ client }),
