@@ -41,11 +41,17 @@ export function parseText(text: string): Parsed<string> {
 }
 
 /** The http(s) address of a server that sless talks to, or that it has itself. */
-/** The address of a sless server, whose paths begin at the root. */
+/** The address of a server, perhaps with a path that it is found below. */
 export function parseEndpoint(text: string): Parsed<string> {
-  const parsed = endpointIn(text, "leave it out (the command line's own goes into SLESS_API_TOKEN)");
-  if (parsed.value === undefined || parsed.value === new URL(text).origin) return parsed;
-  return { fault: `holds a path: write ${new URL(text).origin}` };
+  return endpointIn(text, "leave it out (the command line's own goes into SLESS_API_TOKEN)");
+}
+
+/** The address of a sless server that is called: its paths begin at the root. */
+export function parseOrigin(text: string): Parsed<string> {
+  const parsed = parseEndpoint(text);
+  if ("fault" in parsed) return parsed;
+  const { origin } = new URL(text);
+  return parsed.value === origin ? parsed : { fault: `holds a path: write ${origin}` };
 }
 
 /** The address of an S3 server. */

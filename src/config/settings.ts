@@ -3,7 +3,7 @@ import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { buildEnvironment, type Environment } from "./build-environment.ts";
 import { type GarbageSettings, readGarbage } from "./garbage-settings.ts";
-import { oneOf, type Parsed, parseEndpoint, parseNetworks, parsePort, settingReader } from "./setting-reader.ts";
+import { oneOf, type Parsed, parseNetworks, parseOrigin, parsePort, settingReader } from "./setting-reader.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -72,7 +72,7 @@ export function readSettings(env: Environment, flags: SettingFlags = {}): Settin
   const settings: Settings = {
     port,
     data: read("SLESS_DATA", "data", parseFolder, DEFAULT_DATA),
-    endpoint: read("SLESS_ENDPOINT", "endpoint", parseEndpoint, `http://127.0.0.1:${port}`),
+    endpoint: read("SLESS_ENDPOINT", "endpoint", parseOrigin, `http://127.0.0.1:${port}`),
     token: read<string | undefined>("SLESS_API_TOKEN", "token", parseToken, undefined),
     namespace: read("SLESS_NAMESPACE", "namespace", parseNamespace, "default"),
     cluster: clusterOf(env, flags),
