@@ -46,12 +46,12 @@ describeOnCluster("whoever waits for an object", (cluster) => {
         `--timeout=${seconds}s`,
       ]);
     const made = await store.create(functionIntent(namespace, "hello"), { owner: "api" });
-    const waiting = wait(20);
+    const waiting = wait(120);
     await store.updateStatus(made, ready(1, "True"));
     expect(await waiting).toContain("hello condition met");
     const changed = await store.patch("Function", made.metadata, { spec: { memoryMB: 256 } }, { owner: "api" });
     await expect(wait(1)).rejects.toThrow(/timed out/);
     await store.updateStatus(changed, ready(2, "True"));
-    expect(await wait(20)).toContain("condition met");
+    expect(await wait(120)).toContain("condition met");
   });
 });

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { openClusterClient } from "../../src/app/cluster-client.ts";
 import { openKubernetesClient } from "../../src/kubernetes/index.ts";
 import { openKubernetesStore } from "../../src/resources/kubernetes/index.ts";
-import { describeOnCluster } from "../support/kubernetes/index.ts";
+import { describeOnCluster, untilAllowed } from "../support/kubernetes/index.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testCli } from "../support/test-cli.ts";
 
@@ -50,7 +50,9 @@ describeOnCluster("reading a cluster with a kubeconfig", (cluster) => {
         lastTimestamp: "2026-01-01T00:00:00Z",
       },
     });
-    readerConfig = await cluster().kubeconfigFor(await cluster().tokenFor({ user }));
+    const token = await cluster().tokenFor({ user });
+    await untilAllowed(cluster(), token, { verb: "list", resource: "events", namespace });
+    readerConfig = await cluster().kubeconfigFor(token);
   });
 
   const sless = (...line: string[]) =>

@@ -6,6 +6,7 @@ import { systemClock } from "../../src/controller/clock.ts";
 import { type RegistryClient, registryClient } from "../../src/registry/index.ts";
 import { builderContract, requestOf, untilBuilt, untilFailed } from "../contract/builder.ts";
 import { pushBaseImage } from "../support/base-image.ts";
+import { eventually } from "../support/eventually.ts";
 import { readImage } from "../support/image-files.ts";
 import { describeWithServers } from "../support/kubernetes/index.ts";
 import { openEmbeddedBuilderTest } from "../support/open-embedded-builder.ts";
@@ -18,7 +19,7 @@ describeWithServers("the builder of the embedded mode over a registry", () => {
   beforeAll(async () => {
     server = await openRegistryServer();
     client = registryClient({ host: server.host, plainHttp: true, clock: systemClock });
-  }, 600_000);
+  });
   afterAll(async () => {
     await client?.close();
     await server?.close();
@@ -124,7 +125,11 @@ describeWithServers("the builder of the embedded mode over a registry", () => {
     const failed = await untilFailed(test, request);
     expect(failed).toMatchObject({ reason: "RegistryDenied", message: expect.stringContaining(proxy.host) });
     expect(failed.retryAt.getTime()).toBeGreaterThan(failed.failedAt.getTime());
-    expect(await filesOf(join(test.data, "builds/pulled"))).toEqual([]);
+    await eventually(
+      "nothing of it is left",
+      () => filesOf(join(test.data, "builds/pulled")),
+      (paths) => paths.length === 0,
+    );
   });
 
   it("what was made without a registry runs on when there is one, and the other way round", async () => {

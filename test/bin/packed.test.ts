@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -9,6 +9,7 @@ import { answering, callFunction, pythonFunction } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-ports.ts";
 import { gitRepository } from "../support/git-repository.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -61,7 +62,7 @@ beforeAll(async () => {
   await run("npm", install, { cwd: join(folder, "empty"), env });
   manifest = JSON.parse(await readFile(join(installed(), "package.json"), "utf8")) as Manifest;
 });
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+afterAll(() => removeFolder(folder));
 
 const installed = () => join(folder, "empty/node_modules/sless");
 const program = () => join(folder, "empty/node_modules/.bin/sless");

@@ -29,7 +29,7 @@ describeWithServers("a source of 96 MiB", () => {
   let server: S3Server;
   beforeAll(async () => {
     server = await openS3Server();
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   it("is read from S3 and from a folder, into a folder and into a layer, with a part of it in memory", async () => {
@@ -48,5 +48,5 @@ describeWithServers("a source of 96 MiB", () => {
       expect(told.files).toBe(files);
       expect(told.grownMB, way).toBeLessThan(GROWN_MAX_MB);
     }
-  }, 240_000);
+  });
 });

@@ -186,8 +186,8 @@ export function digestOf(files: readonly ArchiveFile[]): string {
 
 type Under = Pick<BuilderUnderTest, "builder">;
 
-export async function untilBuilt({ builder }: Under, request: BuildRequest, withinMs?: number) {
-  const state = await untilEnd(builder, request, withinMs);
+export async function untilBuilt({ builder }: Under, request: BuildRequest) {
+  const state = await untilEnd(builder, request);
   if (state.phase !== "built") throw new Error(JSON.stringify(state));
   return state;
 }
@@ -198,12 +198,11 @@ export async function untilFailed({ builder }: Under, request: BuildRequest) {
   return state;
 }
 
-function untilEnd(builder: Builder, request: BuildRequest, withinMs?: number): Promise<BuildState> {
+function untilEnd(builder: Builder, request: BuildRequest): Promise<BuildState> {
   return eventually(
     "the build ends",
     () => builder.ensure(request),
     (state) => state.phase !== "building",
-    withinMs,
   );
 }
 

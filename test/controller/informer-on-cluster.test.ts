@@ -126,7 +126,6 @@ describeOnOwnControlPlane("informers on an API server that comes and goes", { co
       await writer.stop();
       await expectSame(store, namespace, following);
     },
-    60_000,
   );
 
   it("a watch that broke goes on without a new list", async () => {

@@ -16,7 +16,7 @@ describeWithServers("images in a registry", () => {
   let server: RegistryServer;
   beforeAll(async () => {
     server = await openRegistryServer();
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   interface World extends GarbageWorld {

@@ -81,7 +81,11 @@ describe.each(WAYS)("through a gateway %s", (_name, open) => {
     abort.abort(new Error("enough"));
     await expect(outcome).rejects.toThrow("enough");
     await eventually("the replica sees the end", () => closed, Boolean);
-    expect([gateway.inFlight(), platform.leases("hello-0")]).toEqual([0, 0]);
+    await eventually(
+      "it is over",
+      () => [gateway.inFlight(), platform.leases("hello-0")],
+      (left) => left.join() === "0,0",
+    );
   });
 
   it("a caller that does not read stops the function's writing", async () => {

@@ -268,4 +268,4 @@ it("pulls and the server killed amid pushes and REST writes tear no file and los
   }
   expect((await pull(clone, server.url, ["-o", "name"])).output).toBe("");
   expect((await readdir(clone)).filter((name) => name.startsWith(".sless-pull-"))).toEqual([]);
-}, 240_000);
+});

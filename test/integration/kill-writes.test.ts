@@ -15,53 +15,48 @@ const LIVES = 8;
 const ANSWERS_MAX = 100;
 const WRITES_A_LIFE = 100;
 const PUSHES_A_LIFE = 4;
-const TIMEOUT_MS = 240_000;
 
 /** Of the repository all along; written by both; never in the repository. */
 const STEADY = ["steady-1", "steady-2", "steady-3", "steady-4"];
 const CONTESTED = ["contested-1", "contested-2", "contested-3"];
 const REST = ["rest-1", "rest-2", "rest-3"];
 
-it(
-  "killed while pushes and REST writes are under way, it keeps what it acknowledged and tells why it refused",
-  async () => {
-    const random = seededRandom("kill of writes");
-    const told: string[] = [];
-    onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
-    const pushes = await openPushes(random);
-    const start = await livesOf(pushes.repository);
-    const beliefs = [
-      ...STEADY.map((name) => openBelief(name, "owned", false)),
-      ...CONTESTED.map((name) => openBelief(name, "absent", true)),
-      ...REST.map((name) => openBelief(name, "absent", false)),
-    ];
-    const draw = openWrites(random);
+it("killed while pushes and REST writes are under way, it keeps what it acknowledged and tells why it refused", async () => {
+  const random = seededRandom("kill of writes");
+  const told: string[] = [];
+  onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
+  const pushes = await openPushes(random);
+  const start = await livesOf(pushes.repository);
+  const beliefs = [
+    ...STEADY.map((name) => openBelief(name, "owned", false)),
+    ...CONTESTED.map((name) => openBelief(name, "absent", true)),
+    ...REST.map((name) => openBelief(name, "absent", false)),
+  ];
+  const draw = openWrites(random);
 
-    for (let life = 0; life < LIVES; life += 1) {
-      const server = await start();
-      if (life === 0) await server.settled(pushes.repository.head);
-      await seeAll(server, beliefs);
-      const lots = beliefs.map((belief) => ({ belief, writes: Array.from({ length: WRITES_A_LIFE }, draw) }));
-      // It dies at an answer of one, in the midst of all others.
-      const last = 1 + random.below(ANSWERS_MAX);
-      let left = last;
-      const onAnswer = () => {
-        left -= 1;
-        if (left === 0) server.kill("SIGKILL");
-      };
-      const ends = lots.map((lot) => writeUntilDead(server, lot, onAnswer));
-      const [{ signal }, pushed, ...counts] = await Promise.all([server.exited, pushes.pushSome(), ...ends]);
-      expect(signal, server.output()).toBe("SIGKILL");
-      told.push(`${life}: killed at answer ${last}, had ${counts.join(" ")}; pushed ${pushed.join(", ")}`);
-    }
-
+  for (let life = 0; life < LIVES; life += 1) {
     const server = await start();
-    await server.settled(await pushes.repository.git("rev-parse", "HEAD"));
+    if (life === 0) await server.settled(pushes.repository.head);
     await seeAll(server, beliefs);
-    await expectLastCommit(server, pushes.wanted);
-  },
-  TIMEOUT_MS,
-);
+    const lots = beliefs.map((belief) => ({ belief, writes: Array.from({ length: WRITES_A_LIFE }, draw) }));
+    // It dies at an answer of one, in the midst of all others.
+    const last = 1 + random.below(ANSWERS_MAX);
+    let left = last;
+    const onAnswer = () => {
+      left -= 1;
+      if (left === 0) server.kill("SIGKILL");
+    };
+    const ends = lots.map((lot) => writeUntilDead(server, lot, onAnswer));
+    const [{ signal }, pushed, ...counts] = await Promise.all([server.exited, pushes.pushSome(), ...ends]);
+    expect(signal, server.output()).toBe("SIGKILL");
+    told.push(`${life}: killed at answer ${last}, had ${counts.join(" ")}; pushed ${pushed.join(", ")}`);
+  }
+
+  const server = await start();
+  await server.settled(await pushes.repository.git("rev-parse", "HEAD"));
+  await seeAll(server, beliefs);
+  await expectLastCommit(server, pushes.wanted);
+});
 
 /** Starts a server whose API answers; its controllers may not run yet. */
 async function livesOf({ dir }: GitRepository): Promise<() => Promise<SlessProcess>> {

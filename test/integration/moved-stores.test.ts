@@ -14,7 +14,6 @@ function answers(app: TestApp, name: string, value: unknown) {
     `${name} answers`,
     () => app.call(name),
     ({ body }) => body === value,
-    30_000,
   );
 }
 
@@ -24,7 +23,7 @@ describeWithServers("sources that are not where they were", () => {
   let stores: TestStores;
   beforeAll(async () => {
     stores = await openTestStores();
-  }, 600_000);
+  });
   afterAll(() => stores?.close());
 
   it("whoever goes over to S3 and a registry, or back, sees no function fail, changed or not", async () => {
@@ -44,7 +43,7 @@ describeWithServers("sources that are not where they were", () => {
       expect(failures(app)).toEqual([]);
       await app.app.close();
     }
-  }, 120_000);
+  });
 
   it("an archive that was damaged where it lies is stored anew from the repository, which is told", async () => {
     const repository = await gitRepository(hello("whole"));
@@ -62,5 +61,5 @@ describeWithServers("sources that are not where they were", () => {
     expect(Buffer.compare(await readFile(join(folder, name)), archive)).toBe(0);
     expect(failures(second)).toMatchObject([{ reason: "SourceUnavailable" }]);
     expect(second.events).toContainEqual(expect.objectContaining({ step: "stored", instead: "damaged" }));
-  }, 120_000);
+  });
 });

@@ -138,9 +138,7 @@ function withoutLeft([kind, name, spec]: Spec): Spec {
   return [kind, name, rest];
 }
 
-it("what was pulled into an empty folder and pushed to an empty server is the same there", {
-  timeout: 120_000,
-}, async () => {
+it("what was pulled into an empty folder and pushed to an empty server is the same there", {}, async () => {
   await fc.assert(
     fc.asyncProperty(set, async (objects) => {
       const world = await pullWorld({});
@@ -161,9 +159,7 @@ it("what was pulled into an empty folder and pushed to an empty server is the sa
   );
 });
 
-it("whatever stood in a checkout, a pull by force makes it what the server has, once and for all", {
-  timeout: 120_000,
-}, async () => {
+it("whatever stood in a checkout, a pull by force makes it what the server has, once and for all", {}, async () => {
   await fc.assert(
     fc.asyncProperty(set, set, fc.boolean(), async (before, after, isCommitted) => {
       const world = await pullWorld({});
@@ -196,9 +192,7 @@ const tracked = set.map((objects) =>
   }),
 );
 
-it("after a pull a plan of the folder has nothing to change, and once that is pushed nothing to do", {
-  timeout: 120_000,
-}, async () => {
+it("after a pull a plan of the folder has nothing to change, and once that is pushed nothing to do", {}, async () => {
   await fc.assert(
     fc.asyncProperty(tracked, tracked, async (before, after) => {
       const world = await pullWorld({ "README.md": "functions\n" });

@@ -48,7 +48,7 @@ const tree = fc
     fitting([...ignores.map(([folder, text]) => [`${folder}.gitignore`, text] as const), ...files]),
   );
 
-it("finds what git add would stage, whatever is committed and ignored", { timeout: 120_000 }, async () => {
+it("finds what git add would stage, whatever is committed and ignored", async () => {
   await fc.assert(
     fc.asyncProperty(tree, tree, patterns, async (committed, edited, exclude) => {
       const git = await gitRepository({ "x/y": "1", ...committed });

@@ -9,8 +9,6 @@ import { registryAnswer, registryProxy } from "../support/registry-proxy.ts";
 import { openRegistryServer } from "../support/registry-server.ts";
 import { slowLink } from "../support/slow-link.ts";
 
-const WITHIN_MS = 120_000;
-
 function blobOf(bytes: Buffer) {
   return { digest: digestOf(bytes), bytes };
 }
@@ -27,9 +25,7 @@ describeWithServers("a registry far away", () => {
     return { server, connect };
   }
 
-  it("is sent a large blob for as long as its bytes move, which is longer than the limit for standing still", {
-    timeout: WITHIN_MS,
-  }, async () => {
+  it("is sent a large blob for as long as its bytes move, which is longer than the limit for standing still", async () => {
     const { server, connect } = await open();
     const link = await slowLink(server.host, { latencyMs: 20, bytesPerSecond: 3_000_000 });
     const client = connect(link.host, { stallMs: 6_000 });
@@ -48,7 +44,7 @@ describeWithServers("a registry far away", () => {
     expect(Buffer.compare((await client.blob("far/whole", whole.digest))!, whole.bytes)).toBe(0);
   });
 
-  it("that stands still in mid-push is given up, and says so", { timeout: WITHIN_MS }, async () => {
+  it("that stands still in mid-push is given up, and says so", async () => {
     const { server, connect } = await open();
     const proxy = await registryProxy(server.host);
     const client = connect(proxy.host, { stallMs: 500, tries: 2 });
@@ -59,7 +55,7 @@ describeWithServers("a registry far away", () => {
     await client.putBlob("far/still", blobOf(Buffer.from("later")));
   });
 
-  it("goes on with a push where its connection broke", { timeout: WITHIN_MS }, async () => {
+  it("goes on with a push where its connection broke", async () => {
     const { server, connect } = await open();
     const link = await slowLink(server.host, { latencyMs: 5, bytesPerSecond: 4_000_000 });
     const client = connect(link.host);

@@ -2,15 +2,13 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, type Call, send } from "./exchange.ts";
 import { type Files, inlineImage, inlineReplica, refusedStart } from "./inline-image.ts";
 import { machineOf } from "./machines.ts";
 import { hasWritten, killReplica, spawnRuntime, startReplica } from "./replica.ts";
 
-// The first build of a machine compiles the standard library, and once pgx.
-vi.setConfig({ testTimeout: 180_000 });
 const go = await machineOf("go");
 const JSON_TYPE = { "content-type": "application/json" };
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { expandCommand } from "../../src/runtimes/index.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act } from "./exchange.ts";
@@ -11,7 +11,6 @@ import { buildEnvironment, machineOf } from "./machines.ts";
 import { killReplica, type Machine, startReplica } from "./replica.ts";
 
 const run = promisify(execFile);
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Installs as a builder does: in a folder that holds the dependency files alone. */
 async function install(machine: Machine, files: Files): Promise<string> {

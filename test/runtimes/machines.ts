@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expandCommand, findInterpreter, loadRuntimes } from "../../src/runtimes/index.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 import type { Image, Machine } from "./replica.ts";
 
 const run = promisify(execFile);
@@ -42,7 +43,7 @@ export function fixture(machine: Machine, name: string): string {
 /** An empty folder for images, and what removes it. */
 export async function imageFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "sless-images-"));
-  return { folder, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }) };
+  return { folder, remove: () => removeFolder(folder) };
 }
 
 /** Environment of builds: the machine's caches, nothing of this process otherwise. */

@@ -7,9 +7,10 @@ import { kubernetesAuthority } from "../../src/auth/kubernetes/index.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import { openKubernetesClient } from "../../src/kubernetes/index.ts";
 import { ROUTE_RULES } from "../../src/server/route-access.ts";
-import { describeOnCluster, type TestCluster } from "../support/kubernetes/index.ts";
+import { describeOnCluster, type TestCluster, untilAllowed } from "../support/kubernetes/index.ts";
 import { serverFixture } from "./server-fixture.ts";
 
+const FUNCTIONS = { verb: "list", group: "sless.kube5s.ru", resource: "functions" };
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const MANIFEST = join(import.meta.dirname, "../../deploy/manifests/rbac-users.yaml");
 
@@ -62,7 +63,9 @@ describeOnCluster("a server on a cluster", (cluster) => {
       const path = `/api/v1/namespaces/${mine}/serviceaccounts`;
       await cluster().request("POST", path, { body: { metadata: { name: role } } });
       await bind(cluster(), mine, `${role}-${suffix}`, { kind: "ServiceAccount", name: role, namespace: mine });
-      tokens[role] = await cluster().tokenFor({ serviceAccount: role, namespace: mine });
+      const token = await cluster().tokenFor({ serviceAccount: role, namespace: mine });
+      await untilAllowed(cluster(), token, { ...FUNCTIONS, namespace: mine });
+      tokens[role] = token;
     }
     tokens.nobody = await cluster().tokenFor({ user: `nobody-${suffix}` });
   });

@@ -17,7 +17,7 @@ describeWithServers("S3 behind a network that fails", () => {
   let server: S3Server;
   beforeAll(async () => {
     server = await openS3Server();
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   const optionsFor = (bucket: string, more: Partial<S3Options> = {}): S3Options => ({

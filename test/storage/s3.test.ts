@@ -10,7 +10,7 @@ describeWithServers("S3", () => {
   let server: S3Server;
   beforeAll(async () => {
     server = await openS3Server();
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   const optionsFor = async (more: Partial<S3Options> = {}): Promise<S3Options> => ({

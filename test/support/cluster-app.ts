@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCluster } from "../../src/app/cluster/index.ts";
@@ -8,6 +8,7 @@ import { readClusterSettings } from "../../src/config/index.ts";
 import { createClient, type SlessClient } from "../../src/server/client.ts";
 import { instantBuilder } from "./instant-builder.ts";
 import type { TestCluster } from "./kubernetes/index.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 export interface TestClusterAppOptions {
   /** Default: all. */
@@ -64,7 +65,7 @@ export async function startClusterApp(
     async close() {
       for (const client of clients) await client.close();
       await app.close();
-      if (options.data === undefined) await rm(data, { recursive: true, force: true });
+      if (options.data === undefined) await removeFolder(data);
     },
   };
 }

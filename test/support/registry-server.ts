@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildServer } from "../servers/build.ts";
@@ -6,6 +6,7 @@ import { eventually } from "./eventually.ts";
 import { freePort } from "./free-ports.ts";
 import { htpasswd, type TestUser } from "./htpasswd.ts";
 import { openServerProcesses } from "./kubernetes/server-processes.ts";
+import { removeFolder } from "./remove-folder.ts";
 import type { TokenIssuer } from "./token-server.ts";
 
 /** `registry` is distribution 3, `docker-registry` the 2.8 of Debian. */
@@ -68,7 +69,7 @@ export async function openRegistryServer(options: RegistryServerOptions = {}): P
     stop: () => server.stop("SIGKILL"),
     async close() {
       await processes.close();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     },
   };
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildServer } from "../servers/build.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-ports.ts";
 import { openServerProcesses } from "./kubernetes/server-processes.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 export interface S3Server {
   readonly endpoint: string;
@@ -55,7 +56,7 @@ export async function openS3Server(): Promise<S3Server> {
     stop: () => server.stop("SIGKILL"),
     async close() {
       await processes.close();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildServer } from "../servers/build.ts";
@@ -8,6 +8,7 @@ import { eventually } from "./eventually.ts";
 import { freePort } from "./free-ports.ts";
 import { htpasswd, type TestUser } from "./htpasswd.ts";
 import { openServerProcesses } from "./kubernetes/server-processes.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 /** What a registry must know of a token service to believe its tokens. */
 export interface TokenIssuer {
@@ -53,7 +54,7 @@ export async function openTokenServer(users: readonly TestUser[]): Promise<Token
   const token = await eventually("the token service answers", () => tokenFor(users[0]!), Boolean);
   const close = async () => {
     await processes.close();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   };
   return { realm, service, issuer, certificate, jwks: { keys: [keyIn(token!.access_token)] }, close };
 }

@@ -14,7 +14,7 @@ for (const [name, kind] of KINDS) {
     let registry: OpenedRegistry;
     beforeAll(async () => {
       registry = await openRegistryKind(kind);
-    }, 600_000);
+    });
     afterAll(() => registry?.close());
 
     const open = () =>

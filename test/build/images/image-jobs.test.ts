@@ -44,7 +44,7 @@ describeWithServers("what a builder of images asks of its jobs", () => {
   let server: RegistryServer;
   beforeAll(async () => {
     server = await openRegistryServer();
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   const building = (step: string): ImageJobState => ({ phase: "building", startedAt: new Date(0), step });

@@ -18,7 +18,7 @@ describeWithServers("the image of a large source", () => {
   let server: RegistryServer;
   beforeAll(async () => {
     server = await openRegistryServer();
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   /** What a build has needed goes once its end is told. */

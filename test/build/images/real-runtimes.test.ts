@@ -27,7 +27,7 @@ describeWithServers("images of the runtimes", () => {
     await buildServers(["skopeo", "umoci"]);
     server = await openRegistryServer();
     runtimes = await loadRuntimes(join(ROOT, "runtimes"));
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   interface Machine {
@@ -88,7 +88,7 @@ describeWithServers("images of the runtimes", () => {
     if (!machine) return context.skip("needs go");
     const code = 'package hello\n\nfunc Handle() (map[string]int, error) { return map[string]int{"value": 7}, nil }\n';
     expect(await runJob(machine, { "handler.go": code })).toEqual({ value: 7 });
-  }, 300_000);
+  });
 });
 
 /**

@@ -29,7 +29,7 @@ describeWithServers("a context in S3", () => {
     server = await openS3Server();
     const { endpoint, credentials } = server;
     store = await openS3Store({ endpoint, credentials, bucket: await server.makeBucket() });
-  }, 600_000);
+  });
   afterAll(async () => {
     store?.close();
     await server?.close();

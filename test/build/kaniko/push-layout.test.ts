@@ -30,7 +30,7 @@ describeWithServers("an image in a layout", () => {
     server = await openRegistryServer({ user: USER });
     registry = clientOf(server.host);
     crane = await buildServer("crane");
-  }, 600_000);
+  });
   afterAll(async () => {
     await registry?.close();
     await server?.close();

@@ -33,7 +33,7 @@ function appending(kind: RegistryKind): void {
     server = await openRegistryKind(kind);
     client = server.client;
     code = await makeLayer([{ path: "sless/image/source/handler.py", content: text("print(1)") }]);
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   async function pushManifest(repository: string, types: Types, architecture = "amd64") {

@@ -92,7 +92,12 @@ export async function tenantOf(
         metadata: { name: REPOSITORY },
         spec: { url, interval: "1h", ...spec },
       };
-      await done(cluster.request("PATCH", `${repositories}/${REPOSITORY}?fieldManager=kubectl`, { body }));
+      // Kinds that were applied a moment ago may not be served yet.
+      await eventually(
+        "the Repository is taken",
+        () => cluster.request("PATCH", `${repositories}/${REPOSITORY}?fieldManager=kubectl`, { body }),
+        ({ status }) => status < 300,
+      );
     },
     async hint() {
       const requestedAt = new Date().toISOString();

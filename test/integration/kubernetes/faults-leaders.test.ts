@@ -134,7 +134,7 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
     expect(await jobRuns(tenant.namespace)).toHaveLength(1);
     const builds = await finishedBuilds(`${data}/images`);
     expect(new Set(builds).size).toBe(builds.length);
-  }, 240_000);
+  });
 
   it("a leader that loses the network stops before another leads, and does nothing of its own when it is back", async () => {
     const data = await temporaryFolder();

@@ -91,7 +91,7 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
       (seen) => typeof seen !== "string",
     );
     expect(report).toMatchObject({ waiting: { count: 1 }, removed: { count: 0 } });
-  }, 300_000);
+  });
 
   it("the output of a build is told while it runs, and that of the last one that ended while nobody leads", async () => {
     const world = await roleWorld(cluster(), port);
@@ -130,7 +130,7 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
     const broken = expect((chunks as { log: AsyncIterator<Uint8Array> }).log.next()).rejects.toThrow();
     await two.kill("SIGKILL");
     await broken;
-  }, 300_000);
+  });
 
   it("nobody else's token opens the controller's port, nor the api's own that is meant for another", async () => {
     const world = await roleWorld(cluster(), port);
@@ -182,5 +182,5 @@ describeOnOwnControlPlane("roles in processes of their own", { audit: true }, (c
     await replicas[first].kill("SIGTERM");
     await next.leads();
     await refusesWith(await next.client(), tenant, { file: MANIFEST, line: LINE });
-  }, 300_000);
+  });
 });

@@ -13,26 +13,20 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const WRITER = fileURLToPath(new URL("writing-process.ts", import.meta.url));
 const KILLS = 6;
-/** Each round starts a process, which takes its time on a busy machine. */
-const TIMEOUT_MS = 240_000;
 
 describe("a process that is killed while it writes", () => {
-  it(
-    "leaves every acknowledged write and no half one",
-    async () => {
-      const seed = testSeed();
-      const kills = fc.sample(fc.noBias(fc.integer({ min: 1, max: 300 })), { numRuns: KILLS, seed });
-      console.info(`kill test: seed ${seed}, after ${kills.join(", ")} writes`);
-      const file = join(await temporaryFolder(), "resources.db");
-      const acknowledged = new Map<string, number>();
-      let version = 0;
-      for (const writes of kills) {
-        await writeUntilKilled(file, writes, acknowledged);
-        version = await checkFile(file, acknowledged, version);
-      }
-    },
-    TIMEOUT_MS,
-  );
+  it("leaves every acknowledged write and no half one", async () => {
+    const seed = testSeed();
+    const kills = fc.sample(fc.noBias(fc.integer({ min: 1, max: 300 })), { numRuns: KILLS, seed });
+    console.info(`kill test: seed ${seed}, after ${kills.join(", ")} writes`);
+    const file = join(await temporaryFolder(), "resources.db");
+    const acknowledged = new Map<string, number>();
+    let version = 0;
+    for (const writes of kills) {
+      await writeUntilKilled(file, writes, acknowledged);
+      version = await checkFile(file, acknowledged, version);
+    }
+  });
 });
 
 /** Lets the writer acknowledge so many writes, kills it in the middle of whatever it does then, and hears it out. */
@@ -81,27 +75,23 @@ function wholeObject(object: ObjectOf<"Function">): unknown {
 }
 
 describe("a disk without space", () => {
-  it(
-    "fails the writes, keeps what was written, and takes writes again when there is space",
-    async () => {
-      const file = join(await temporaryFolder(), "resources.db");
-      const limited = `ulimit -S -f 600 && exec "$0" "$@"`;
-      const writer = spawn("bash", ["-c", limited, process.execPath, WRITER, file]);
-      onTestFinished(() => void writer.kill("SIGKILL"));
-      const lines = createInterface({ input: writer.stdout })[Symbol.asyncIterator]();
-      const acknowledged = await readUntilFailed(lines);
-      expect(acknowledged.code).toBe("storage_unavailable");
-      expect(acknowledged.kept).toBe(acknowledged.f0);
-      await liftLimit(writer);
-      writer.stdin.write("\n");
-      const [, next] = (await nextLine(lines)).split(" ");
-      expect(Number(next)).toBeGreaterThan(acknowledged.f0);
-      writer.kill("SIGKILL");
-      await once(writer, "close");
-      await checkFile(file, new Map(), 0);
-    },
-    TIMEOUT_MS,
-  );
+  it("fails the writes, keeps what was written, and takes writes again when there is space", async () => {
+    const file = join(await temporaryFolder(), "resources.db");
+    const limited = `ulimit -S -f 600 && exec "$0" "$@"`;
+    const writer = spawn("bash", ["-c", limited, process.execPath, WRITER, file]);
+    onTestFinished(() => void writer.kill("SIGKILL"));
+    const lines = createInterface({ input: writer.stdout })[Symbol.asyncIterator]();
+    const acknowledged = await readUntilFailed(lines);
+    expect(acknowledged.code).toBe("storage_unavailable");
+    expect(acknowledged.kept).toBe(acknowledged.f0);
+    await liftLimit(writer);
+    writer.stdin.write("\n");
+    const [, next] = (await nextLine(lines)).split(" ");
+    expect(Number(next)).toBeGreaterThan(acknowledged.f0);
+    writer.kill("SIGKILL");
+    await once(writer, "close");
+    await checkFile(file, new Map(), 0);
+  });
 });
 
 async function readUntilFailed(lines: AsyncIterator<string>): Promise<{ code: string; kept: number; f0: number }> {

@@ -1,13 +1,14 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeFolder } from "../remove-folder.ts";
 
 const NAME = /^sless-control-plane-(\d+)-/;
 
 /** A folder for the files of one control plane, or of who owns one. Those that killed processes left behind are removed first. */
 export async function makeControlPlaneFolder(): Promise<string> {
   const names = (await readdir(tmpdir())).filter((name) => isAbandoned(name));
-  await Promise.all(names.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })));
+  await Promise.all(names.map((name) => removeFolder(join(tmpdir(), name))));
   return mkdtemp(join(tmpdir(), `sless-control-plane-${process.pid}-`));
 }
 

@@ -1,9 +1,10 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildServers } from "../../servers/build.ts";
 import { CONTROL_PLANE_SERVERS, type ServerName } from "../../servers/servers.ts";
 import { eventually } from "../eventually.ts";
 import { freePorts } from "../free-ports.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { readAuditLog, writeAuditPolicy } from "./audit-log.ts";
 import type { ControlPlane, ControlPlaneOptions, TestCluster } from "./cluster.ts";
 import { type ClusterAddress, connectCluster, podLogFolder } from "./connect-cluster.ts";
@@ -26,7 +27,6 @@ import { startTokenWebhook } from "./token-webhook.ts";
 /** A control plane, and where other processes find it. */
 export type RunningControlPlane = ControlPlane & { readonly address: ClusterAddress };
 
-const READY_WITHIN_MS = 60_000;
 const API_SERVERS = ["etcd", "kube-apiserver"] as const satisfies readonly ServerName[];
 
 /**
@@ -40,7 +40,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const programs = await buildServers(controllers ? CONTROL_PLANE_SERVERS : API_SERVERS);
   await using started = new AsyncDisposableStack();
   const folder = await makeControlPlaneFolder();
-  started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  started.defer(() => removeFolder(folder));
   const [etcd = 0, etcdPeer = 0, apiServer = 0] = await freePorts(3);
   const address = await makeAddress(folder, `https://127.0.0.1:${apiServer}`);
   const cluster = started.adopt(connectCluster(address), (connected) => connected.close());
@@ -126,7 +126,7 @@ async function apiIsReady(cluster: TestCluster, check: () => Promise<void>): Pro
     await check();
     return (await answers("/readyz")) && (await answers("/api/v1/namespaces/default"));
   };
-  await eventually("the API server is ready", isReady, (ready) => ready, READY_WITHIN_MS);
+  await eventually("the API server is ready", isReady, (ready) => ready);
 }
 
 type Faults = Pick<ControlPlane, "stopApiServer" | "startApiServer" | "restartApiServer" | "stopEtcd" | "startEtcd">;

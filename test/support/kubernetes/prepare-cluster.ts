@@ -6,7 +6,6 @@ import type { TestCluster } from "./cluster.ts";
 
 const CRDS = resolve(import.meta.dirname, "../../../crds");
 const NODES = ["node-a", "node-b"];
-const READY_WITHIN_MS = 60_000;
 
 type Api = Pick<TestCluster, "request">;
 
@@ -35,7 +34,6 @@ export async function addNodes(cluster: Api, check: () => Promise<void>): Promis
     "the namespace default has its service account",
     async () => (await cluster.request("GET", "/api/v1/namespaces/default/serviceaccounts/default")).status,
     (status) => status === 200,
-    READY_WITHIN_MS,
   );
 }
 
@@ -61,7 +59,7 @@ async function addNode(cluster: Api, name: string, check: () => Promise<void>): 
     await check();
     return conditionsOf(cluster, `/api/v1/nodes/${name}`);
   };
-  await eventually(`${name} is ready`, seen, isTrue("Ready"), READY_WITHIN_MS);
+  await eventually(`${name} is ready`, seen, isTrue("Ready"));
 }
 
 interface StatusCondition {

@@ -1,9 +1,9 @@
-import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { Agent, request } from "undici";
 import { inject } from "vitest";
 import { messageOf } from "../../../src/errors/index.ts";
+import { removeFolder } from "../remove-folder.ts";
 import type { TestCluster } from "./cluster.ts";
 import { type ClusterAddress, connectCluster } from "./connect-cluster.ts";
 import { type RunningControlPlane, startControlPlane } from "./control-plane.ts";
@@ -40,7 +40,7 @@ export async function ownSharedCluster(): Promise<ClusterOwner> {
       server.close();
       server.closeAllConnections();
       await (await started?.catch(() => undefined))?.stop();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     },
   };
 }
