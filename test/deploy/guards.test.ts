@@ -70,6 +70,27 @@ function secretBody(type: string): object {
   return { type, data: DATA[type] ?? {}, ...(type === TOKEN && { metadata: { name: "sless", annotations } }) };
 }
 
+/** More than the chart gives its accounts: what is refused nevertheless, the guards refuse. */
+const MORE_RIGHTS = [
+  {
+    apiGroups: ["", "apps", "batch", "networking.k8s.io", "rbac.authorization.k8s.io"],
+    resources: Object.keys(KINDS),
+    verbs: ["create", "patch", "delete"],
+  },
+  { apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], verbs: ["bind"] },
+];
+
+function moreRights(accounts: readonly Account[]): object[] {
+  const group = "rbac.authorization.k8s.io";
+  const base = { apiVersion: `${group}/v1`, metadata: { name: "more" } };
+  const subjects = accounts.map((name) => ({ kind: "ServiceAccount", name, namespace: "sless" }));
+  const roleRef = { apiGroup: group, kind: "ClusterRole", name: "more" };
+  return [
+    { ...base, kind: "ClusterRole", rules: MORE_RIGHTS },
+    { ...base, kind: "ClusterRoleBinding", roleRef, subjects },
+  ];
+}
+
 type Cluster = () => TestCluster;
 
 /** As sless does it, by server-side apply; nothing is kept. The status, and what is said. */
@@ -135,7 +156,9 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
         metadata: { name, labels },
       }));
       const wanted = objects.filter(({ kind }) => [...RIGHTS, ...GUARDS].includes(kind!));
-      await kubectl(cluster().kubeconfig, ["apply", "--server-side", "-f", "-"], asList([...namespaces, ...wanted]));
+      const more = moreRights([...new Set([accountOf("sless-api"), accountOf("sless-controller")])]);
+      const all = asList([...namespaces, ...wanted, ...more] as typeof namespaces);
+      await kubectl(cluster().kubeconfig, ["apply", "--server-side", "-f", "-"], all);
       [api, controller] = await Promise.all([tokenOf("sless-api"), tokenOf("sless-controller")]);
       // The API server takes a moment until it heeds each of them.
       const probes: [string, [string, string, object?]][] = [
@@ -143,6 +166,7 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
         [controller, ["deployments", "kube-system"]],
         [controller, ["networkpolicies", "kube-system"]],
         [controller, ["rolebindings", "kube-system"]],
+        [api, ["rolebindings", "kube-system"]],
       ];
       for (const [token, probe] of probes)
         await eventually(
