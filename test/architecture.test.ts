@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   writes: ["apis", "errors", "desired", "resources", "runtimes", "source"],
   pull: ["apis", "errors", "manifest", "plan", "source", "desired"],
   rollback: ["apis", "errors", "source", "desired", "pull"],
-  registry: ["errors", "controller/clock"],
+  registry: ["errors", "controller/clock", "controller/slots"],
   kubernetes: ["errors", "controller/clock", "controller/back-off", "controller/lease-store"],
   resources: ["apis", "errors", "controller/clock", "kubernetes"],
   storage: ["errors"],

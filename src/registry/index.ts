@@ -9,5 +9,6 @@ export {
   type StoredManifest,
 } from "./registry-client.ts";
 export { isRegistryError, RegistryError } from "./registry-error.ts";
+export { remoteBlob } from "./remote-blob.ts";
 export type { RegistryOptions } from "./transport.ts";
 export type { BlobFile } from "./upload-blob.ts";

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
+import { createSlots } from "../controller/slots.ts";
 import { messageOf } from "../errors/index.ts";
 import { isDigest, isTag } from "./image-reference.ts";
 import { RegistryError, refusalOf } from "./registry-error.ts";
+import { remoteBlob } from "./remote-blob.ts";
 import { openTransport, type RegistryOptions, type RegistryRequest } from "./transport.ts";
 import { type BlobFile, hasBlob, mount, uploadBlob } from "./upload-blob.ts";
 
@@ -58,9 +60,13 @@ export interface RegistryClient {
   putBlob(repository: string, blob: { readonly digest: string; readonly bytes: Uint8Array }): Promise<void>;
   /** The same with one that is read as it is sent; of the repositories in `from` one may have it already. */
   putBlobFile(repository: string, blob: BlobFile, from: readonly string[]): Promise<"present" | "mounted" | "uploaded">;
-  /** Makes a blob of one repository part of another one without moving it; where the registry will not, it is copied. */
+  /**
+   * Makes a blob of one repository part of another one without moving it; where the registry will not, it is copied, and
+   * memory holds a few pieces of it.
+   */
   mountBlob(blob: {
     readonly digest: string;
+    readonly size: number;
     readonly from: string;
     readonly to: string;
   }): Promise<"mounted" | "copied">;
@@ -76,6 +82,8 @@ const BLOB_MAX_BYTES = 2 * 1024 * 1024 * 1024;
 /** Nothing is sent before the first request. */
 export function registryClient(options: RegistryOptions): RegistryClient {
   const transport = openTransport(options);
+  // Each takes two connections: were all taken by uploads, none would get what it is to send.
+  const copies = createSlots(Math.max(1, Math.floor(transport.concurrency / 4)));
 
   async function manifest(repository: string, reference: string): Promise<StoredManifest | undefined> {
     const response = await transport.send(readManifest("GET", repository, reference));
@@ -109,6 +117,11 @@ export function registryClient(options: RegistryOptions): RegistryClient {
     return bytes;
   }
 
+  async function blobPieces(repository: string, digest: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const response = await openBlob(repository, digest);
+    return response && checkedPieces(response, digest, options.host);
+  }
+
   async function putBlob(repository: string, { digest, bytes }: { digest: string; bytes: Uint8Array }): Promise<void> {
     if (await has(repository, digest)) return;
     await uploadBlob(transport, repository, { digest, bytes });
@@ -119,10 +132,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
     manifest,
     hasBlob: has,
     blob,
-    async blobPieces(repository, digest) {
-      const response = await openBlob(repository, digest);
-      return response && checkedPieces(response, digest, options.host);
-    },
+    blobPieces,
     putBlob,
     async putBlobFile(repository, blob, from) {
       if (await has(repository, blob.digest)) return "present";
@@ -156,12 +166,13 @@ export function registryClient(options: RegistryOptions): RegistryClient {
       if (response.statusCode === 404) return absent(response);
       await (await accepted(response, 202, digest)).body.dump();
     },
-    async mountBlob({ digest, from, to }) {
+    async mountBlob({ digest, size, from, to }) {
       if (from === to || (await has(to, digest))) return "mounted";
       if (await mount(transport, { digest, from, to })) return "mounted";
-      const bytes = await blob(from, digest);
-      if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${from}@${digest} is not in the registry any more`);
-      await uploadBlob(transport, to, { digest, bytes });
+      if (!(await has(from, digest)))
+        throw new RegistryError(404, "BLOB_UNKNOWN", `${from}@${digest} is not in the registry any more`);
+      const source = { client: { host: options.host, blobPieces }, repository: from };
+      await copies.run(() => uploadBlob(transport, to, remoteBlob(source, { digest, size })));
       return "copied";
     },
     async tags(repository) {

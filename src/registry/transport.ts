@@ -39,6 +39,8 @@ export interface RegistryRequest {
 
 export interface Transport {
   readonly origin: string;
+  /** Requests at the same time. */
+  readonly concurrency: number;
   send(request: RegistryRequest): Promise<Dispatcher.ResponseData>;
   close(): Promise<void>;
 }
@@ -56,7 +58,8 @@ export function openTransport(options: RegistryOptions): Transport {
   const { host, credentials, plainHttp = false, ca, clock, concurrency = 16, tries = 4, stallMs = STALL_MS } = options;
   const origin = `${plainHttp ? "http" : "https"}://${host === "docker.io" ? DOCKER_HUB_HOST : host}`;
   const dispatcher = new Agent({
-    connections: concurrency,
+    // A blob that is sent on as it comes takes two.
+    connections: Math.max(2, concurrency),
     connect: { timeout: 10_000, ...(ca === undefined ? {} : { ca }) },
     headersTimeout: stallMs,
     bodyTimeout: stallMs,
@@ -127,7 +130,7 @@ export function openTransport(options: RegistryOptions): Transport {
       }
     }
   }
-  return { origin, send: sendPatiently, close: () => dispatcher.close() };
+  return { origin, concurrency, send: sendPatiently, close: () => dispatcher.close() };
 }
 
 interface Answer {

@@ -80,6 +80,7 @@ async function send(transport: Transport, repository: string, blob: Blob | BlobF
   const { digest } = blob;
   let place = first;
   let from = 0;
+  let hasBroken = false;
   for (let breaks = 1; ; breaks += 1) {
     const isResumed = from > 0;
     try {
@@ -94,13 +95,20 @@ async function send(transport: Transport, repository: string, blob: Blob | BlobF
       await expectStatus(response, [201], `${repository}@${digest}`);
       return;
     } catch (error) {
+      if (hasBroken && from === 0 && isRegistryError(error) && error.code === "DIGEST_INVALID") throw lost(error);
       if (!isRegistryError(error, 0) || breaks >= BREAKS_MAX) throw error;
+      hasBroken = true;
       const reached = await progress(transport, repository, place);
       if (reached.bytes > from) breaks = 0;
       from = reached.bytes;
       place = reached.place;
     }
   }
+}
+
+/** There may have been the one byte of which a registry says the same as of none: only a new upload is sure to be empty. */
+function lost({ code, message }: RegistryError): RegistryError {
+  return new RegistryError(416, code, message);
 }
 
 const EMPTY: Blob = { digest: "", bytes: new Uint8Array() };

@@ -67,7 +67,14 @@ for (const [name, kind] of REGISTRY_KINDS) {
     it("mounts a blob of another repository without moving it", async () => {
       const layer = blobOf(`mounted ${name}`);
       await client.putBlob("team/from", layer);
-      expect(await client.mountBlob({ digest: layer.digest, from: "team/from", to: "team/to" })).toBe("mounted");
+      expect(
+        await client.mountBlob({
+          digest: layer.digest,
+          size: layer.bytes.byteLength,
+          from: "team/from",
+          to: "team/to",
+        }),
+      ).toBe("mounted");
       expect(await client.hasBlob("team/to", layer.digest)).toBe(true);
     });
 
@@ -115,7 +122,7 @@ describeWithServers("a registry that refuses", () => {
       for (const attempt of [
         () => client.manifest("team/one", "v1"),
         () => client.putBlob("team/one", blobOf("a blob")),
-        () => client.mountBlob({ digest: blobOf("a").digest, from: "team/one", to: "team/two" }),
+        () => client.mountBlob({ digest: blobOf("a").digest, size: 1, from: "team/one", to: "team/two" }),
       ])
         told.push(await attempt().catch((thrown: unknown) => thrown));
       expect(told).toMatchObject([{ status: 401, code: "UNAUTHORIZED" }, { status: 401 }, { status: 401 }]);

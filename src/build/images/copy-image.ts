@@ -3,8 +3,8 @@ import {
   type BaseImage,
   bringBlob,
   type ImageIndex,
-  type ImageManifest,
   type ImageTarget,
+  imageManifestOf,
   isIndex,
   parseJson,
   putTags,
@@ -32,9 +32,9 @@ async function bringParts(image: StoredManifest, from: BaseImage, target: ImageT
     }
     return;
   }
-  const { config, layers } = parseJson<ImageManifest>(image.bytes, `the manifest ${image.digest}`);
+  const { config, layers } = imageManifestOf(image);
   const isFar = from.host !== target.client.host;
-  // From another registry layers pass through memory: one at a time.
+  // From another registry one at a time: its limits are for all.
   if (isFar) for (const blob of [config, ...layers]) await bringBlob(blob, from, target);
   else await Promise.all([config, ...layers].map((blob) => bringBlob(blob, from, target)));
 }

@@ -4,6 +4,7 @@ import {
   type ImageReference,
   type RegistryClient,
   RegistryError,
+  remoteBlob,
   type StoredManifest,
 } from "../../registry/index.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type ImageConfig,
   type ImageIndex,
   type ImageManifest,
+  imageManifestOf,
   isIndex,
   layerTypeFor,
   parseJson,
@@ -101,7 +103,7 @@ async function appendToManifest(
   stored: StoredManifest,
   { base, layers, settings, target }: AppendRequest,
 ): Promise<Omit<StoredManifest, "digest">> {
-  const manifest = parseJson<ImageManifest>(stored.bytes, `the manifest ${stored.digest}`);
+  const manifest = imageManifestOf(stored);
   const config = await readConfig(manifest.config, base);
   const configBytes = toJson(configured(config, layers, settings));
   const configDigest = digestOf(configBytes);
@@ -130,26 +132,33 @@ function sizeOf(layer: Layer | LayerFile): number {
   return "bytes" in layer ? layer.bytes.byteLength : layer.size;
 }
 
-async function readConfig({ digest }: Descriptor, { client, repository }: BaseImage): Promise<ImageConfig> {
+/** @throws RegistryError when it is gone, or none of an image */
+export async function readConfig(
+  { digest }: Descriptor,
+  { client, repository }: Pick<BaseImage, "client" | "repository">,
+): Promise<ImageConfig> {
   const bytes = await client.blob(repository, digest, CONFIG_MAX_BYTES);
   if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `the configuration ${repository}@${digest} is gone`);
-  return parseJson<ImageConfig>(bytes, `the configuration ${digest}`);
+  const config = parseJson<ImageConfig>(bytes, `the configuration ${digest}`);
+  if (Array.isArray(config.rootfs?.diff_ids)) return config;
+  throw new RegistryError(0, "MANIFEST_INVALID", `${repository}@${digest} is no configuration of an image`);
 }
 
 /** Makes a blob of the base part of the target; within one registry nothing moves. */
 export async function bringBlob(
-  { digest }: Pick<Descriptor, "digest">,
+  { digest, size }: Pick<Descriptor, "digest" | "size">,
   base: Omit<BaseImage, "digest">,
   target: Pick<ImageTarget, "client" | "repository">,
 ): Promise<void> {
   if (base.host === target.client.host) {
-    await target.client.mountBlob({ digest, from: base.repository, to: target.repository });
+    await target.client.mountBlob({ digest, size, from: base.repository, to: target.repository });
     return;
   }
   if (await target.client.hasBlob(target.repository, digest)) return;
-  const bytes = await base.client.blob(base.repository, digest);
-  if (!bytes) throw new RegistryError(404, "BLOB_UNKNOWN", `${base.host}/${base.repository}@${digest} is gone`);
-  await target.client.putBlob(target.repository, { digest, bytes });
+  // A blob that is gone there would be told by whoever takes it.
+  if (!(await base.client.hasBlob(base.repository, digest)))
+    throw new RegistryError(404, "BLOB_UNKNOWN", `${base.host}/${base.repository}@${digest} is gone`);
+  await target.client.putBlobFile(target.repository, remoteBlob(base, { digest, size }), []);
 }
 
 const CREATED = "1970-01-01T00:00:00Z";

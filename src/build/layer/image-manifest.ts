@@ -58,6 +58,21 @@ export function parseJson<T>(bytes: Uint8Array, what: string): T {
   throw new RegistryError(0, "MANIFEST_INVALID", `${what} is no JSON object`);
 }
 
+/**
+ * The manifest of one image.
+ *
+ * @throws RegistryError when it is something else, such as an image of Docker's oldest kind
+ */
+export function imageManifestOf({ bytes, mediaType, digest }: StoredManifest): ImageManifest {
+  const manifest = parseJson<ImageManifest>(bytes, `the manifest ${digest}`);
+  if (Array.isArray(manifest.layers) && typeof manifest.config?.digest === "string") return manifest;
+  throw new RegistryError(
+    0,
+    "MANIFEST_INVALID",
+    `${digest} is no image with layers (${mediaType || "without a type"})`,
+  );
+}
+
 /** The type of a layer that fits a manifest: Docker and OCI types never stand in one image. */
 export function layerTypeFor(manifestType: string): string {
   return manifestType === MEDIA_TYPES.dockerManifest ? MEDIA_TYPES.dockerLayer : MEDIA_TYPES.ociLayer;
