@@ -80,7 +80,7 @@ export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, close
       clock: systemClock,
       folder: join(folder, "registry"),
       version: options.version,
-      platform: `linux/${process.arch === "arm64" ? "arm64" : "amd64"}`,
+      runsBase: false,
       notice,
     }),
   );

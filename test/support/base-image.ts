@@ -4,6 +4,7 @@ import { digestOf, MEDIA_TYPES, type RegistryClient } from "../../src/registry/i
 export interface BaseImageOptions {
   /** Text of its one file, so that another text is another image. Default `base`. */
   readonly content?: string;
+  /** Default that of this machine. */
   readonly architecture?: string;
 }
 
@@ -12,7 +13,7 @@ export async function pushBaseImage(
   client: RegistryClient,
   repository: string,
   tag: string,
-  { content = "base", architecture = "amd64" }: BaseImageOptions = {},
+  { content = "base", architecture = process.arch === "arm64" ? "arm64" : "amd64" }: BaseImageOptions = {},
 ): Promise<string> {
   const layer = await makeLayer([{ path: "etc/base", content: new TextEncoder().encode(content) }]);
   const config = json({

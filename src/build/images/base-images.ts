@@ -8,7 +8,15 @@ import {
 } from "../../registry/index.ts";
 import type { Runtime } from "../../runtimes/index.ts";
 import { BuildFault } from "../build-fault.ts";
-import { type BaseImage, type Descriptor, type ImageIndex, isIndex, parseJson } from "../layer/index.ts";
+import {
+  type BaseImage,
+  type Descriptor,
+  type ImageIndex,
+  imageManifestOf,
+  isIndex,
+  parseJson,
+  readConfig,
+} from "../layer/index.ts";
 import type { BaseDigests, PinnedImage } from "../plan/index.ts";
 import { toImageFault } from "../registry-faults.ts";
 import { copyImage } from "./copy-image.ts";
@@ -44,6 +52,8 @@ export interface BaseImagesOptions {
   readonly mirror: string | undefined;
   /** `linux/amd64` */
   readonly platform: string;
+  /** See `ImageBuilderOptions`. */
+  readonly runsBase: boolean;
   readonly clock: TimerClock;
   readonly refreshMs: number;
   /** A tag names another image now. */
@@ -139,7 +149,11 @@ async function locate(
     if (tagged === undefined) throw missing(`${host} does not have it`);
     if (before?.tagged === tagged) return before;
     const digest = await forPlatform({ client, host, repository, digest: tagged }, options.platform, missing);
-    return { image: await bring({ client, host, repository, digest }, options), tagged };
+    const found = { client, host, repository, digest };
+    const check = async () => {
+      if (digest === tagged && options.runsBase) await checkPlatform(found, options.platform, missing);
+    };
+    return { image: await bring(found, check, options), tagged };
   } catch (error) {
     throw toImageFault(error, host);
   }
@@ -163,22 +177,47 @@ async function forPlatform(
   if (!stored) throw missing(`${client.host} does not have ${digest}`);
   if (!isIndex(stored)) return digest;
   const { manifests } = parseJson<ImageIndex>(stored.bytes, `the index ${digest}`);
-  const child = manifests.find((one) => platformOf(one) === platform || platformOf(one).startsWith(`${platform}/`));
+  const child = manifests.find((one) => isFor(platformOf(one), platform));
   if (!child) throw missing(`it is made for ${manifests.map(platformOf).join(", ")}, not for ${platform}`);
   return child.digest;
 }
 
-function platformOf({ platform }: Descriptor): string {
+function isFor(madeFor: string, platform: string): boolean {
+  return madeFor === platform || madeFor.startsWith(`${platform}/`);
+}
+
+function platformOf({ platform }: Pick<Descriptor, "platform">): string {
   return [platform?.os, platform?.architecture, platform?.variant].filter(Boolean).join("/");
 }
 
-/** Where the blobs of an image can be mounted from. A whole copy is made once per digest. */
-async function bring(image: BaseImage, { registry, prefix }: BaseImagesOptions): Promise<BaseImage> {
-  if (image.host === registry.host) return image;
+/** An image that stands in no index is made for one platform, too. */
+async function checkPlatform(
+  image: BaseImage,
+  platform: string,
+  missing: (cause: string) => BuildFault,
+): Promise<void> {
+  const stored = await image.client.manifest(image.repository, image.digest);
+  if (!stored) throw missing(`${image.host} does not have ${image.digest}`);
+  const madeFor = platformOf({ platform: await readConfig(imageManifestOf(stored).config, image) });
+  if (madeFor.includes("/") && !isFor(madeFor, platform))
+    throw missing(`it is made for ${madeFor}, not for ${platform}`);
+}
+
+/** Where the blobs of an image can be mounted from. A whole copy is made once per digest, of what `check` lets pass. */
+async function bring(
+  image: BaseImage,
+  check: () => Promise<void>,
+  { registry, prefix }: BaseImagesOptions,
+): Promise<BaseImage> {
+  if (image.host === registry.host) {
+    await check();
+    return image;
+  }
   const repository = `${prefix}sless-base`;
   const copy = { client: registry, host: registry.host, repository, digest: image.digest };
   const tag = image.digest.replace("sha256:", "");
   if ((await registry.manifestDigest(repository, tag)) === image.digest) return copy;
+  await check();
   await copyImage(image, { client: registry, repository, tags: [tag] });
   return copy;
 }

@@ -27,7 +27,7 @@ import { wantedImages } from "./wanted-images.ts";
 const CONCURRENCY = 4;
 const BASE_REFRESH_MS = 3_600_000;
 const RECHECK_MS = 600_000;
-const PLATFORM = "linux/amd64";
+const PLATFORM = `linux/${process.arch === "arm64" ? "arm64" : "amd64"}`;
 
 export interface ImageBuilderOptions {
   /** Sources; logs of builds are kept there too. */
@@ -47,8 +47,10 @@ export interface ImageBuilderOptions {
   readonly folder: string;
   /** Of sless, for the label. */
   readonly version: string;
-  /** Of the nodes. Default `linux/amd64`. */
+  /** Of the nodes: `linux/amd64`. Default that of this process. */
   readonly platform?: string;
+  /** Does what is in the base image run? Else only what stands on it does, and its platform is nothing. Default true. */
+  readonly runsBase?: boolean;
   /** Addresses of proxies and package registries for commands, as variables; no credentials, images show them. */
   readonly addresses?: Readonly<Record<string, string>>;
   /** Of the unpacked source. */
@@ -154,7 +156,7 @@ function openParts(
   closing: AbortSignal,
 ): EnsureDeps {
   const { clock, folder, objects, version, jobs, notice = () => undefined } = options;
-  const { prefix = "", platform = PLATFORM, addresses = {}, limits = {} } = options;
+  const { prefix = "", platform = PLATFORM, runsBase = true, addresses = {}, limits = {} } = options;
   const recheckMs = options.recheckMs ?? RECHECK_MS;
   const registry = rememberingClient(options.registry, clock, recheckMs);
   const wanted = wantedImages();
@@ -162,7 +164,7 @@ function openParts(
   const temporary = join(folder, "tmp");
   const jobImages = openJobImages({ jobs, registry, clock, folder: temporary });
   const bases = openBaseImages({
-    ...{ registry, prefix, platform, clock },
+    ...{ registry, prefix, platform, runsBase, clock },
     clientOf: options.clientOf,
     mirror: options.mirror,
     refreshMs: options.baseRefreshMs ?? BASE_REFRESH_MS,

@@ -16,6 +16,7 @@ import { copyImage } from "./copy-image.ts";
 import { imageSettings } from "./image-settings.ts";
 import { contextFiles } from "./job-context.ts";
 import type { JobImages } from "./job-images.ts";
+import { checkLayerNames } from "./layer-names.ts";
 import type { MadeImages } from "./made-images.ts";
 import { inLayer, type ServerLayers } from "./server-layers.ts";
 import { readSource, type SourceFiles } from "./source-files.ts";
@@ -100,6 +101,7 @@ async function begin(wanted: ImageWanted, { log, signal, step }: Making, deps: M
   const source = await readSource(request, deps, signal);
   try {
     await checkHandlerFile(request.entrypoint, request.runtime, source.has);
+    checkLayerNames(source.files);
     const planned = await planOf(wanted, source, deps);
     const elsewhere = deps.made.get(key);
     const from = elsewhere && { client: deps.registry, host: deps.registry.host, ...elsewhere };

@@ -3,7 +3,7 @@ import { link, lstat, mkdir, rm, symlink } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from "node:zlib";
 import { type Extract, extract } from "tar-stream";
 import { messageOf, SlessError } from "../../errors/index.ts";
 import { RegistryError } from "../../registry/index.ts";
@@ -59,8 +59,8 @@ export async function unpackLayer(
   }
   const packed = Readable.from(toTheEnd());
   const counted = (chunks: AsyncIterable<Uint8Array>) => within(chunks, budget);
-  const isPacked = /[+.]gzip$/.test(mediaType);
-  const reading = isPacked ? pipeline(packed, createGunzip(), counted, reader) : pipeline(packed, counted, reader);
+  const unpacker = unpackerOf(mediaType);
+  const reading = unpacker ? pipeline(packed, unpacker, counted, reader) : pipeline(packed, counted, reader);
   reading.catch(() => undefined); // thrown below
   try {
     for await (const entry of reader) {
@@ -79,6 +79,12 @@ export async function unpackLayer(
       throw error;
     throw invalid(messageOf(error));
   }
+}
+
+/** By the media types of OCI and Docker; a plain tar needs none. */
+function unpackerOf(mediaType: string): Gunzip | ZstdDecompress | undefined {
+  if (/[+.]gzip$/.test(mediaType)) return createGunzip();
+  return /[+.]zstd$/.test(mediaType) ? createZstdDecompress() : undefined;
 }
 
 /** A few packed bytes may stand for any number. */

@@ -19,7 +19,7 @@ describeWithServers("base images", () => {
   let elsewhere: RegistryServer;
   beforeAll(async () => {
     [server, elsewhere] = await Promise.all([openRegistryServer(), openRegistryServer()]);
-  }, 600_000);
+  });
   afterAll(() => Promise.all([server?.close(), elsewhere?.close()]));
 
   const openElsewhere = () => registryClient({ host: elsewhere.host, plainHttp: true, clock: systemClock });
@@ -80,6 +80,43 @@ describeWithServers("base images", () => {
     const failed = await untilFailed(test, { ...(await requestOf(test, { "handler.txt": "hi" })), runtime });
     expect(failed.message).toContain("made for linux/arm64, linux/s390x, not for linux/amd64");
   });
+
+  it.each([undefined, false])(
+    "of one platform alone are taken for that alone, and for any where what is in them does not run",
+    async (runsBase) => {
+      const test = await openImageBuilder(server.host, {
+        platform: "linux/amd64",
+        ...(runsBase === false ? { runsBase } : {}),
+      });
+      await pushBaseImage(test.registry, `${test.prefix}single`, "1", { architecture: "arm64" });
+      const runtime = { ...test.runtime, baseImage: `${server.host}/${test.prefix}single:1` };
+      const request = { ...(await requestOf(test, { "handler.txt": "hi" })), runtime };
+      if (runsBase === false) return void (await untilBuilt(test, request));
+      const failed = await untilFailed(test, request);
+      expect(failed).toMatchObject({
+        reason: "BaseImageMissing",
+        message: expect.stringContaining("made for linux/arm64, not for linux/amd64"),
+      });
+    },
+  );
+
+  it.each([["no image at all", { mediaType: MEDIA_TYPES.dockerManifest, body: { schemaVersion: 1, fsLayers: [] } }]])(
+    "that are %s are told as that",
+    async (_, { mediaType, body }) => {
+      const test = await openImageBuilder(server.host);
+      const bytes = Buffer.from(JSON.stringify(body));
+      const digest = digestOf(bytes);
+      const registry = {
+        ...test.registry,
+        manifestDigest: async () => digest,
+        manifest: async () => ({ mediaType, digest, bytes }),
+      };
+      const other = await test.reopen({ clientOf: () => registry });
+      const runtime = { ...test.runtime, baseImage: "elsewhere.example.org/odd:1" };
+      const failed = await untilFailed(other, { ...(await requestOf(test, { "handler.txt": "hi" })), runtime });
+      expect(failed.message).toMatch(/is no image with layers/);
+    },
+  );
 
   it("of another registry are copied once", async () => {
     const proxy = await registryProxy(elsewhere.host);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ArchiveFile, packArchive } from "../../../src/source/index.ts";
-import { digestOf, requestOf, untilBuilt } from "../../contract/builder.ts";
+import { digestOf, requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
 import { readImage } from "../../support/image-files.ts";
 import { buildServer, buildServers, describeWithServers } from "../../support/kubernetes/index.ts";
 import { inspectImage, unpackImage } from "../../support/oci-tools.ts";
@@ -19,7 +19,7 @@ describeWithServers("an image of a function", () => {
   beforeAll(async () => {
     await buildServers(["crane", "skopeo", "umoci"]);
     server = await openRegistryServer();
-  }, 600_000);
+  });
   afterAll(() => server?.close());
 
   it("holds server, source and dependencies, owned by root, and starts the server as nobody", async () => {
@@ -142,7 +142,7 @@ describeWithServers("an image of a function", () => {
       Name: imageRef.split("@")[0],
       Digest: imageRef.split("@")[1],
       Os: "linux",
-      Architecture: "amd64",
+      Architecture: process.arch === "arm64" ? "arm64" : "amd64",
       Labels: { "sless.kube5s.ru/source-digest": request.sourceDigest, "sless.kube5s.ru/runtime": "shell1" },
       Layers: manifest.layers.map(({ digest }) => digest),
     });
@@ -164,6 +164,48 @@ describeWithServers("an image of a function", () => {
     expect(await readFile(join(image, "modules/installed"), "utf8")).toBe("a");
     const { uid, mode } = await stat(join(rootfs, "sless/runtime/server"));
     expect([uid, mode & 0o777]).toEqual([process.getuid?.(), 0o755]);
+  });
+
+  it("is unpacked by umoci with whatever names a source has", async () => {
+    const test = await openImageBuilder(server.host);
+    const long = `${"folder-with-a-long-name/".repeat(12)}${"n".repeat(200)}.txt`;
+    const names = [
+      long,
+      "ünï/cødé-日本-🙂.txt",
+      "e\u0301.txt",
+      "-dash",
+      "a b  c",
+      "@a",
+      "*?[x]",
+      "a=b",
+      '"q"',
+      ".wh",
+      "x.wh.y",
+    ];
+    const request = await requestOf(test, {
+      "handler.txt": "hi",
+      ...Object.fromEntries(names.map((name) => [name, name])),
+    });
+    const { imageRef } = await untilBuilt(test, request);
+    const { rootfs } = await unpackImage(imageRef);
+    for (const name of names) expect(await readFile(join(rootfs, "sless/image/source", name), "utf8")).toBe(name);
+  });
+
+  it("cannot hold what stands for removed files: such a source is refused by its names, before anything is built", async () => {
+    const test = await openImageBuilder(server.host);
+    const files = {
+      "handler.txt": "hi",
+      "deps.txt": "a",
+      ".wh.handler.txt": "",
+      "lib/.wh..wh..opq": "",
+      "lib/.wh.x/y": "",
+    };
+    const state = await untilFailed(test, await requestOf(test, files));
+    expect(state.message).toMatch(
+      /cannot hold "\.wh\.handler\.txt", "lib\/\.wh\.\.wh\.\.opq", "lib\/\.wh\.x\/y": .*rename them.*\.slessignore/,
+    );
+    expect(await test.installs()).toBe(0);
+    expect(await test.registry.tags(`${test.prefix}sless-demo_hello`)).toEqual([]);
   });
 
   it("is the same image wherever it is made", async () => {

@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { type Header, pack } from "tar-stream";
 import { expect, it } from "vitest";
@@ -68,6 +68,18 @@ it("what stands below /sless is put into the folder, and nothing else of the ima
   expect((await stat(join(image, "source/run.sh"))).mode & 0o111).toBe(0o111);
   expect((await stat(join(image, "source/handler.py"))).mode & 0o111).toBe(0);
   expect(await readlink(join(image, "node_modules"))).toBe("deps/node_modules");
+});
+
+it.each([
+  ["application/vnd.oci.image.layer.v1.tar+zstd", zstdCompressSync],
+  ["application/vnd.oci.image.layer.v1.tar", (tar: Uint8Array) => tar],
+  ["application/vnd.docker.image.rootfs.diff.tar.zstd", zstdCompressSync],
+  [MEDIA_TYPES.dockerLayer, gzipSync],
+])("a layer of the type %s is unpacked", async (mediaType, packed) => {
+  const { folder } = await newFolder();
+  const tar = gunzipSync(await layerOf([{ name: "sless/image/source/handler.py", text: "print()" }]));
+  await unpackLayer({ mediaType, pieces: [packed(tar)] }, folder, unpackBudget());
+  expect(await readFile(join(folder, "sless/image/source/handler.py"), "utf8")).toBe("print()");
 });
 
 it("a later layer replaces, and removes what it says is gone", async () => {
