@@ -24,16 +24,28 @@ export function s3Failure(what: string, error: unknown): SlessError {
   return new SlessError("storage_unavailable", { what, cause: causeOf(error) }, { cause: error });
 }
 
+const CLOCK_ERRORS = ["RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture"];
+const EXPIRED_ERRORS = ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"];
+const WORDS_MAX = 500;
+
 function causeOf(error: unknown): string {
   if (!(error instanceof S3ServiceException)) return connectionCause(error);
   const { httpStatusCode = 0 } = error.$metadata;
   if (error.name === "NoSuchBucket") return "the bucket does not exist; make it, or correct S3_BUCKET";
+  if (CLOCK_ERRORS.includes(error.name))
+    return `the clocks of this machine and of the S3 server differ too much (${error.name}); set both right`;
+  if (httpStatusCode === 301) return `${wordsOf(error)}; check S3_REGION and S3_ENDPOINT`;
   if (httpStatusCode === 401 || httpStatusCode === 403 || error.name === "InvalidAccessKeyId")
-    return `the S3 server refused the credentials (${error.name}); check S3_ACCESS_KEY, S3_SECRET_KEY and the bucket's policy`;
-  // The answer to a HEAD has no body, and so no words.
-  return error.message && error.message !== "UnknownError"
-    ? `${error.name}: ${error.message}`
-    : `the S3 server answered ${httpStatusCode}`;
+    return `the S3 server refused the credentials (${wordsOf(error)}); check S3_ACCESS_KEY, S3_SECRET_KEY and the bucket's policy`;
+  if (EXPIRED_ERRORS.includes(error.name))
+    return `the S3 server says that the credentials have expired (${error.name}); give sless new ones`;
+  return wordsOf(error);
+}
+
+/** The answer to a HEAD has no body, and so no words. */
+function wordsOf({ name, message, $metadata }: S3ServiceException): string {
+  if (!message || message === "UnknownError") return `the S3 server answered ${$metadata.httpStatusCode}`;
+  return `${name}: ${message.slice(0, WORDS_MAX).replace(/\.$/, "")}`;
 }
 
 /** What Node and the SDK say of connections that fail. */

@@ -1,18 +1,12 @@
 import { arrayBuffer } from "node:stream/consumers";
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadBucketCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-} from "@aws-sdk/client-s3";
+import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { keyParts } from "../object-key.ts";
 import type { ObjectBody, ObjectEntry, ObjectReading, ObjectStore, ReadOptions } from "../object-store.ts";
 import { putObject } from "./put-object.ts";
 import { readObject } from "./read-object.ts";
 import { type S3Options, s3Client } from "./s3-client.ts";
-import { isAbsent, isS3Status, s3Failure } from "./s3-errors.ts";
+import { isAbsent, s3Failure } from "./s3-errors.ts";
 
 export interface S3Store extends ObjectStore {
   /** An address at which whoever holds it may read this one object for so many seconds. */
@@ -95,14 +89,9 @@ export async function openS3Store(options: S3Options): Promise<S3Store> {
   };
 }
 
+/** Not by a HEAD, whose answer has no words for what is wrong. */
 async function checkBucket(client: ReturnType<typeof s3Client>, Bucket: string): Promise<void> {
-  try {
-    await client.send(new HeadBucketCommand({ Bucket }));
-  } catch (error) {
-    if (!isS3Status(error, 404)) throw error;
-    // The answer to a HEAD has no words, and some servers give it to whoever has a wrong key, too.
-    await client.send(new ListObjectsV2Command({ Bucket, MaxKeys: 1 }));
-  }
+  await client.send(new ListObjectsV2Command({ Bucket, MaxKeys: 1 }));
 }
 
 async function absentIsUndefined<T>(what: string, sent: Promise<T>): Promise<T | undefined> {
