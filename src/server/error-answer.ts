@@ -31,11 +31,14 @@ export function errorAnswer(error: FastifyError | SlessError | Error, requestId:
     return { ...slessAnswer(error), unexpected: error.status >= 500 && !LOGGED_ALREADY.includes(error.code) };
   const status = "statusCode" in error ? (error.statusCode ?? 500) : 500;
   if ("validation" in error && error.validation) return slessFaults(error.validation.map(toFault));
+  if (status === 415) return { ...slessFaults([WANTS_JSON]), status };
   if (status >= 400 && status < 500)
     return { ...slessAnswer(new SlessError("invalid_request", { cause: trimmed(error.message) })), status };
   const cause = `an unexpected error, request id ${requestId}`;
   return { ...slessAnswer(new SlessError("internal", { cause })), unexpected: true };
 }
+
+const WANTS_JSON = { field: "", message: "the body wants JSON, sent with the header content-type: application/json" };
 
 function slessFaults(details: readonly FieldFault[]): ErrorAnswer {
   const cause = details.map(({ field, message }) => (field ? `${field} ${message}` : message)).join("; ");

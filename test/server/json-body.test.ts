@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import fastify from "fastify";
 import { expect, it, onTestFinished } from "vitest";
 import { errorAnswer } from "../../src/server/error-answer.ts";
@@ -20,6 +21,28 @@ it.each([
     body,
   });
   expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(cause)]);
+});
+
+it.each([
+  ['{"values":{"a":"s3cr3t"', "the body is no JSON: Expected"],
+  ['{"values":{"a": S3CR3T_LONG_ENOUGH_TO_BE_CUT_SOMEWHERE_IN_THE_MIDDLE}}', "the body is no JSON: Unexpected token"],
+  ["a=s3cr3t", "the body is no JSON: Unexpected token"],
+])("of the JSON %j that is none its fault is told, and nothing of what it holds", async (body, message) => {
+  const { json } = await serverFixture();
+  const init = { method: "PUT", headers: { "content-type": "application/json" }, body };
+  const answer = await json("/v1/namespaces/default/secrets/api", init);
+  expect(answer).toMatchObject({ status: 400, body: { details: [{ message: expect.stringContaining(message) }] } });
+  expect(JSON.stringify(answer.body)).not.toMatch(/s3c/i);
+});
+
+it("a compressed body is told as that", async () => {
+  const { json } = await serverFixture();
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+  const answer = await json(PATH, { method: "POST", headers, body: gzipSync("{}") });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { details: [{ message: expect.stringContaining("compressed") }] },
+  });
 });
 
 it("a body that does not come is waited for no longer than it may take", async () => {

@@ -148,7 +148,16 @@ const refusals: Record<string, [path: string, init: RequestInit, status: number,
     FUNCTIONS,
     { method: "POST", body: "x", headers: { "content-type": "image/png" } },
     415,
-    { code: "invalid_request" },
+    { code: "invalid_request", details: [{ field: "", message: expect.stringContaining("application/json") }] },
+  ],
+  "a form, as curl sends without a type": [
+    FUNCTIONS,
+    { method: "POST", body: new URLSearchParams('{"name":"x"}') },
+    415,
+    {
+      code: "invalid_request",
+      details: [{ field: "", message: expect.stringContaining("content-type: application/json") }],
+    },
   ],
   "a method on the health": ["/healthz", { method: "POST" }, 405, { code: "method_not_allowed" }],
 };
