@@ -63,11 +63,8 @@ async function readTree(
     ...jobs.map((item): Owned => ({ kind: "job", item, target: item.function_ref })),
     ...triggers.map((item): Owned => ({ kind: "trigger", item, target: item.function_ref })),
   ];
-  const ownedBy = (name: string | undefined) =>
-    nest(
-      items.filter(({ item }) => item.repository?.name === name),
-      wide,
-    );
+  const byOwner = Map.groupBy(items, ({ item }) => item.repository?.name);
+  const ownedBy = (name: string | undefined) => nest(byOwner.get(name) ?? [], wide);
   const nodes = repositories.map((repository) => ({
     ...repositoryNode(repository),
     children: ownedBy(repository.name),
@@ -85,9 +82,10 @@ type Owned =
 /** Triggers, and jobs that run a function, hang on what they call; where that is another's, they stand alone. */
 function nest(owned: readonly Owned[], wide: boolean): TreeNode[] {
   const workloads = new Set(owned.filter(({ kind }) => isWorkload(kind)).map(({ item }) => item.name));
+  const byTarget = Map.groupBy(owned, ({ target }) => target);
   const hangs = ({ target }: Owned) => target !== undefined && workloads.has(target);
   const childrenOf = ({ kind, item }: Owned) =>
-    isWorkload(kind) ? owned.filter((other) => other.target === item.name).map((other) => nodeOf(other, [], wide)) : [];
+    isWorkload(kind) ? (byTarget.get(item.name) ?? []).map((other) => nodeOf(other, [], wide)) : [];
   return owned.filter((one) => !hangs(one)).map((one) => nodeOf(one, childrenOf(one), wide));
 }
 

@@ -8,6 +8,8 @@ export class ApiError extends Error {
   readonly about: { readonly kind: string; readonly name: string };
   /** Faulty fields, where the server names them. */
   readonly causes: readonly { readonly field: string; readonly message: string; readonly reason: string }[];
+  /** Where a list goes on whose version is gone, by names instead. */
+  readonly continue: string | undefined;
   /** Seconds that the server asks to wait. */
   readonly retryAfterSec: number | undefined;
 
@@ -22,6 +24,7 @@ export class ApiError extends Error {
       message,
       reason,
     }));
+    this.continue = body.metadata?.continue;
     this.retryAfterSec = retryAfterSec;
   }
 }
@@ -31,6 +34,7 @@ export interface StatusBody {
   readonly code?: number;
   readonly message?: string;
   readonly reason?: string;
+  readonly metadata?: { readonly continue?: string };
   readonly details?: {
     readonly kind?: string;
     readonly name?: string;

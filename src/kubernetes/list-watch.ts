@@ -54,6 +54,35 @@ export async function listObjects<T extends ApiObject>(
   }
 }
 
+/**
+ * One page of a list, by name, from the continue token of the page before on. When the version that the pages are of is
+ * gone, it goes on by names: it shows what is there now.
+ *
+ * @throws ApiError (400 for a token that is none); SlessError `cluster_unavailable`
+ */
+export async function listPage<T extends ApiObject>(
+  client: KubernetesClient,
+  resource: ApiResource,
+  { namespace, limit, token }: { readonly namespace: string; readonly limit: number; readonly token?: string },
+): Promise<{ items: T[]; next?: string }> {
+  const query = { limit, continue: token };
+  try {
+    const page = await client.request<ApiList<T>>({ method: "GET", path: apiPath(resource, { namespace }), query });
+    const next = page.metadata.continue;
+    return { items: page.items, ...(next ? { next } : {}) };
+  } catch (error) {
+    if (limit > 1 && isTooLargeAnswer(error))
+      return listPage(client, resource, { namespace, limit: smaller(limit), ...(token && { token }) });
+    const byName = isApiError(error, 410) ? error.continue : undefined;
+    if (byName === undefined || byName === token) throw error;
+    return listPage(client, resource, { namespace, limit, token: byName });
+  }
+}
+
+function smaller(limit: number): number {
+  return Math.max(1, Math.floor(limit / SMALLER));
+}
+
 async function listPages<T extends ApiObject>(
   client: KubernetesClient,
   resource: ApiResource,
@@ -76,7 +105,7 @@ async function listPages<T extends ApiObject>(
       return undefined;
     });
     if (!next) {
-      limit = Math.max(1, Math.floor(limit / SMALLER));
+      limit = smaller(limit);
       continue;
     }
     page = next;

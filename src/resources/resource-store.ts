@@ -9,6 +9,20 @@ export interface ListOptions {
   labels?: Readonly<Record<string, string>>;
 }
 
+export interface PageOptions {
+  namespace: string;
+  /** At most so many objects, one at least; the page may hold fewer where they are large. */
+  limit: number;
+  /** `next` of the page before; default the first page. */
+  continue?: string;
+}
+
+export interface Page<K extends Kind> {
+  readonly items: ObjectOf<K>[];
+  /** Undefined on the last page. */
+  readonly next?: string;
+}
+
 /** What must hold for an apply; a version alone says nothing, for an apply also creates. */
 export type ApplyPreconditions =
   | { readonly uid?: never; readonly resourceVersion?: never; readonly absent?: never }
@@ -37,6 +51,11 @@ export interface ResourceStore {
   get<K extends Kind>(kind: K, key: ObjectKey): Promise<ObjectOf<K> | undefined>;
   /** All that match, sorted by namespace and name; `resourceVersion` is where a watch may go on. */
   list<K extends Kind>(kind: K, options?: ListOptions): Promise<{ items: ObjectOf<K>[]; resourceVersion: string }>;
+  /**
+   * A part of a namespace's objects, by name, at the cost of that part alone. What is created or deleted between two
+   * pages neither repeats nor hides others. A `continue` that no page gave throws SlessError `invalid_request`.
+   */
+  page<K extends Kind>(kind: K, options: PageOptions): Promise<Page<K>>;
   /**
    * Events after `from` (a version of `list` or of an event) without gap or repetition, in order, until `signal` aborts;
    * then it ends without an error. An object that begins or ceases to match is ADDED or DELETED. The store may end a

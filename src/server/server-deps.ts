@@ -32,7 +32,10 @@ export interface ApiRequest {
 }
 
 export interface ServerDeps {
-  readonly store: Pick<ResourceStore, "get" | "list" | "watch" | "create" | "patch" | "delete" | "appliedFields">;
+  readonly store: Pick<
+    ResourceStore,
+    "get" | "list" | "page" | "watch" | "create" | "patch" | "delete" | "appliedFields"
+  >;
   readonly objects: ObjectStore;
   /** Bucket of `objects`, where it has buckets. */
   readonly s3Bucket?: string;

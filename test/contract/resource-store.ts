@@ -411,6 +411,38 @@ function watchContract(open: () => Promise<OpenedStore>): void {
     expect((await store.list("Service", { namespace })).items).toEqual([]);
   });
 
+  it("pages hold a namespace by name, each object once, whatever comes and goes between them", async () => {
+    const { store, namespace, otherNamespace } = await open();
+    const create = (within: string, name: string) => store.create(functionIntent(within, name), { owner: "api" });
+    for (const name of ["c", "a", "e", "a-2", "b"]) await create(namespace, name);
+    await create(otherNamespace, "d");
+    const page = async (token?: string) => {
+      const paged = { namespace, limit: 2, ...(token !== undefined && { continue: token }) };
+      const { items, next } = await store.page("Function", paged);
+      return { names: items.map(({ metadata }) => metadata.name), next };
+    };
+    const first = await page();
+    expect(first.names).toEqual(["a", "a-2"]);
+    await store.delete("Function", { namespace, name: "a" });
+    await create(namespace, "a-1");
+    const second = await page(first.next);
+    expect(second.names).toEqual(["b", "c"]);
+    expect(await page(second.next)).toEqual({ names: ["e"], next: undefined });
+    expect(await store.page("Service", { namespace, limit: 2 })).toEqual({ items: [] });
+    const whole = await store.page("Function", { namespace, limit: 5 });
+    expect(whole).toEqual({ items: (await store.list("Function", { namespace })).items });
+  });
+
+  it.each(["?", "bm90IGEgbmFtZQ", Buffer.from('{"v":"meta.k8s.io/v1","rv":1,"start":"../d"}').toString("base64url")])(
+    "a page after %s is an invalid request",
+    async (token) => {
+      const { store, namespace } = await open();
+      await store.create(functionIntent(namespace, "a"), { owner: "api" });
+      const page = store.page("Function", { namespace, limit: 1, continue: token });
+      await expect(page).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/continue/) });
+    },
+  );
+
   it("a watch from a list's version tells every later change once and in order", async () => {
     const { store, namespace } = await open();
     await store.create(functionIntent(namespace, "before"), { owner: "api" });

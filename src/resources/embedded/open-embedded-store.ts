@@ -8,6 +8,7 @@ import { eventLog } from "./event-log.ts";
 import { copyJson, freezeDeep } from "./fields.ts";
 import type { Stamp } from "./mutations.ts";
 import { objectTable } from "./object-table.ts";
+import { pageOf } from "./page-of.ts";
 import { createWriteQueue } from "./write-queue.ts";
 import { applyIn, createIn, deleteIn, patchIn, updateStatusIn } from "./writes.ts";
 
@@ -87,6 +88,10 @@ export function storeOver(database: Database, file: string, clock: { now(): Date
     async list(kind, listed = {}) {
       checkOpen();
       return { items: table.list(kind, listed), resourceVersion: String(version) };
+    },
+    async page(kind, { namespace, ...paged }) {
+      checkOpen();
+      return pageOf(table.list(kind, { namespace }), paged);
     },
     async *watch(kind, watched) {
       checkOpen();

@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { API_VERSION, type Kind, NOT_OBSERVED, type ObjectKey, type ObjectOf, refOf } from "../../apis/index.ts";
+import { SlessError } from "../../errors/index.ts";
 import {
   type ApiObject,
   apiPath,
+  isApiError,
   type KubernetesClient,
   listObjects,
+  listPage,
   PATCH_TYPES,
   watchObjects,
   withoutManagedFields,
 } from "../../kubernetes/index.ts";
-import type { FieldOwner, ListOptions, ResourceStore } from "../resource-store.ts";
+import type { FieldOwner, ListOptions, Page, PageOptions, ResourceStore } from "../resource-store.ts";
 import { appliedSpecFields, type Managed } from "./applied-fields.ts";
 import { applyObject } from "./apply-object.ts";
 import { kindResource } from "./kind-resource.ts";
@@ -35,6 +38,7 @@ export function openKubernetesStore({ client }: { readonly client: KubernetesCli
       }
     },
     list: (kind, options = {}) => listKind(client, kind, options),
+    page: (kind, options) => pageKind(client, kind, options),
     watch: (kind, options) => watchKind(client, kind, options),
     create: (intent, { owner }) =>
       told({ ref: refOf(intent), intent }, async () => {
@@ -131,6 +135,30 @@ async function listKind<K extends Kind>(client: KubernetesClient, kind: K, optio
   const objects = items.map((item) => toObject(kind, item));
   // The server sorts by the text `namespace/name`, in which "a-b" comes before "a".
   return { items: objects.sort(byNamespaceAndName), resourceVersion };
+}
+
+async function pageKind<K extends Kind>(client: KubernetesClient, kind: K, options: PageOptions): Promise<Page<K>> {
+  const { namespace, limit, continue: token } = options;
+  try {
+    const page = await listPage(client, kindResource(kind), {
+      namespace,
+      limit,
+      ...(token !== undefined && { token }),
+    });
+    return { ...page, items: page.items.map((item) => toObject(kind, item)) };
+  } catch (error) {
+    // The server's words for it are of its own making.
+    if (token !== undefined && isApiError(error, 400)) throw noToken(error);
+    throw storeError(error, askedFor(kind, { namespace, name: "" }));
+  }
+}
+
+function noToken(cause: unknown): SlessError {
+  return new SlessError(
+    "invalid_request",
+    { cause: "continue is no token of a page; leave it out to begin anew" },
+    { cause },
+  );
 }
 
 async function* watchKind<K extends Kind>(

@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { etagOf, existing, itemOf, type Named, namesIn } from "../existing-object.ts";
+import { fittingPage } from "../fitting-page.ts";
 import { PLURALS, type Plural } from "../items.ts";
 import { listedObject } from "../listed-object.ts";
-import { PAGE_LIMIT_MAX, pageOf } from "../page.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
 import { toItem } from "../to-item.ts";
 import { objectWrites } from "./object-writes.ts";
 
+const PAGE_LIMIT_MAX = 1_000;
+const PAGE_LIMIT_DEFAULT = 500;
 const OUTPUT = {
   output: { type: "string", enum: ["object"], description: "object: whole objects as the store has them" },
 };
@@ -17,7 +19,7 @@ const LIST_QUERY = {
   properties: {
     ...OUTPUT,
     limit: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX },
-    continue: { type: "string", maxLength: 200 },
+    continue: { type: "string", maxLength: 400 },
   },
 };
 interface ListQuery {
@@ -52,8 +54,12 @@ export function objectRoutes(app: FastifyInstance, deps: RouteDeps): void {
 async function list(plural: Plural, request: FastifyRequest, deps: RouteDeps): Promise<unknown> {
   const { namespace } = request.params as Named;
   const query = request.query as ListQuery;
-  const { items } = await deps.store.list(PLURALS[plural], { namespace });
-  const { next, items: listed } = pageOf(items, { limit: query.limit, token: query.continue });
+  const { limit = PAGE_LIMIT_DEFAULT, continue: token } = query;
+  const { next, items: listed } = await fittingPage(deps.store, PLURALS[plural], {
+    namespace,
+    limit,
+    ...(token !== undefined && { continue: token }),
+  });
   const page = { items: listed.map((object) => listedObject(object)), next };
   if (query.output === "object") return page;
   const names = await namesIn(namespace, deps);

@@ -56,6 +56,12 @@ describeOnCluster("requests and fields of the store on an API server", (cluster)
     const { items } = await store.list("Function", { namespace });
     expect(items.map(({ metadata }) => metadata.name)).toEqual(names);
     expect(verbs()).toEqual(["GET", "GET"]);
+    // A page costs itself alone, however many objects there are.
+    const first = await store.page("Function", { namespace, limit: 20 });
+    const second = await store.page("Function", { namespace, limit: 600, continue: first.next! });
+    expect([...first.items, ...second.items]).toEqual(items);
+    expect(second.next).toBeUndefined();
+    expect(verbs()).toEqual(["GET", "GET"]);
   });
 
   it("what others set survives every write of ours", async () => {
