@@ -85,6 +85,8 @@ export interface ClusterSettings {
     /** `RUNTIME_CLASS_NAME`, for example `gvisor`. */
     readonly runtimeClassName: string | undefined;
   };
+  /** `CLUSTER_DNS`: how functions and builds ask the cluster's DNS, as JSON of `egress` of a NetworkPolicy. */
+  readonly dns: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** Folder for mirrors and uploads. `SLESS_DATA`, default `/var/lib/sless`. */
   readonly data: string;
   /** Address to listen on. `LISTEN_ADDRESS`, default `0.0.0.0`. */
@@ -148,6 +150,7 @@ export function readClusterSettings(env: Environment): ClusterSettings {
       egressAllowed: read("TENANT_EGRESS_ALLOWED", undefined, parseNetworks, []),
       runtimeClassName: text("RUNTIME_CLASS_NAME"),
     }),
+    dns: read("CLUSTER_DNS", undefined, parseDns, undefined),
     data: text("SLESS_DATA") ?? "/var/lib/sless",
     listenAddress: text("LISTEN_ADDRESS") ?? "0.0.0.0",
     path: env.PATH ?? "",
@@ -200,4 +203,21 @@ function parseLimits(text: string): Parsed<readonly Readonly<Record<string, unkn
   return isList
     ? { value: value as readonly Record<string, unknown>[] }
     : { fault: 'is no JSON list of limits: write for example [{"type":"Container","max":{"memory":"1Gi"}}]' };
+}
+
+/** A rule that does not say where to, or which port, would open everything. */
+function parseDns(text: string): Parsed<readonly Readonly<Record<string, unknown>>[]> {
+  const value = parseJson(text);
+  const isFilled = (list: unknown) => Array.isArray(list) && list.length > 0;
+  const isRule = (rule: unknown) => {
+    const { to, ports } = (rule ?? {}) as { to?: unknown; ports?: unknown };
+    return isFilled(to) && isFilled(ports);
+  };
+  return isFilled(value) && (value as unknown[]).every(isRule)
+    ? { value: value as readonly Record<string, unknown>[] }
+    : {
+        fault:
+          'is no JSON list of rules with "to" and "ports": write for example ' +
+          '[{"to":[{"ipBlock":{"cidr":"169.254.20.10/32"}}],"ports":[{"port":53,"protocol":"UDP"}]}]',
+      };
 }

@@ -1,6 +1,7 @@
 export { type ApiServerAddress, readApiServerAddresses } from "./api-server-addresses.ts";
 export { toSlessError } from "./cluster-error.ts";
 export { createTenancy, type Tenancy, type TenancyOptions } from "./create-tenancy.ts";
+export { type DnsRule, dnsRules } from "./dns-rules.ts";
 export { type EgressRule, type EgressSettings, egressRules, type IpBlock } from "./egress-rules.ts";
 export {
   type FollowedTenants,

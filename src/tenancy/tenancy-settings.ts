@@ -1,3 +1,5 @@
+import type { DnsRule } from "./dns-rules.ts";
+
 /** What an operator sets for all tenants. */
 export interface TenancySettings {
   /** Namespace in which sless itself runs: its gateway is let in, and it is nobody's. */
@@ -11,6 +13,8 @@ export interface TenancySettings {
   /** Networks that functions may not reach besides private ones, and those among the private ones that they may. */
   readonly egressDenied?: readonly string[];
   readonly egressAllowed?: readonly string[];
+  /** How functions ask the cluster's DNS; default: pods `k8s-app=kube-dns` of kube-system, port 53. */
+  readonly dns?: readonly DnsRule[] | undefined;
   /** ClusterRole that a user gets in the namespace that was made for it; default `sless-tenant-editor`. */
   readonly editorRole?: string;
 }

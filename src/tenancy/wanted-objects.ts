@@ -1,6 +1,7 @@
 import { CHILD_LABELS, deployNamespaceOf, MANAGED_BY, TENANT_LABEL } from "../apis/index.ts";
 import { API_RESOURCES, type ApiObject, type ApiResource, apiVersionOf } from "../kubernetes/index.ts";
 import type { ApiServerAddress } from "./api-server-addresses.ts";
+import { dnsRules } from "./dns-rules.ts";
 import { egressRules } from "./egress-rules.ts";
 import type { TenancySettings, TenantSubject } from "./tenancy-settings.ts";
 
@@ -93,7 +94,6 @@ function networkPolicy(settings: TenancySettings, apiServer: readonly ApiServerA
   const { ownNamespace, egressDenied = [], egressAllowed = [] } = settings;
   const namespaced = (name: string) => ({ matchLabels: { "kubernetes.io/metadata.name": name } });
   const gateway = { "app.kubernetes.io/name": "sless", "app.kubernetes.io/component": "gateway" };
-  const dns = { namespaceSelector: namespaced("kube-system"), podSelector: { matchLabels: { "k8s-app": "kube-dns" } } };
   return {
     podSelector: {},
     policyTypes: ["Ingress", "Egress"],
@@ -103,15 +103,6 @@ function networkPolicy(settings: TenancySettings, apiServer: readonly ApiServerA
         ports: [{ port: FUNCTION_PORT, protocol: "TCP" }],
       },
     ],
-    egress: [
-      {
-        to: [dns],
-        ports: [
-          { port: 53, protocol: "UDP" },
-          { port: 53, protocol: "TCP" },
-        ],
-      },
-      ...egressRules({ denied: egressDenied, allowed: egressAllowed, apiServer }),
-    ],
+    egress: [...dnsRules(settings.dns), ...egressRules({ denied: egressDenied, allowed: egressAllowed, apiServer })],
   };
 }

@@ -80,6 +80,9 @@ it.each([
   [{ BUILDER_IMAGE: "kaniko" }, /SLESS_IMAGE is not/],
   [{ S3_ENDPOINT: "https://s3.example.org" }, /name the bucket/],
   [{ S3_BUCKET: "b", S3_ACCESS_KEY: "a" }, /go together/],
+  [{ CLUSTER_DNS: '[{"ports":[{"port":53}]}]' }, /CLUSTER_DNS is no JSON list of rules with "to" and "ports"/],
+  [{ CLUSTER_DNS: '[{"to":[],"ports":[{"port":53}]}]' }, /CLUSTER_DNS/],
+  [{ CLUSTER_DNS: "169.254.20.10" }, /CLUSTER_DNS/],
 ])("settings that lack their other half are refused: %j", (env, message) => {
   expect(() => readClusterSettings({ ...IN_POD, ...env })).toThrow(message);
 });

@@ -58,6 +58,7 @@ describeWithServers("the chart", () => {
       "a network of more bits than an address has": { tenants: { egress: { denied: ["10.0.0.0/33"] } } },
       "a network of IPv6 with as many": { tenants: { egress: { allowed: ["fd00::/129"] } } },
       "a network with a number that no address has": { git: { networks: ["10.256.0.0/16"] } },
+      "a way to DNS that is a way to everything": { dns: [{ ports: [{ port: 53 }] }] },
       "an amount that is none": { tenants: { quota: { "limits.memory": "40GB" } } },
       "an amount below nothing": { tenants: { objects: { "count/secrets": -1 } } },
       "a limit without a type": { tenants: { limits: [{ default: { cpu: "1" } }] } },
@@ -139,8 +140,10 @@ describeWithServers("the chart", () => {
       registry: { host: "registry.example.org/team", secret: "registry", plainHTTP: true },
       tenants: { egress: { denied: ["203.0.113.0/24"], allowed: ["10.1.0.0/16", "10.2.0.0/16"] } },
       kubeAPI: { qps: 7, burst: 8 },
+      dns: [{ to: [{ ipBlock: { cidr: "169.254.20.10/32" } }], ports: [{ port: 53, protocol: "UDP" }] }],
     });
     expect(readClusterSettings(environmentOf(objects))).toMatchObject({
+      dns: [{ to: [{ ipBlock: { cidr: "169.254.20.10/32" } }], ports: [{ port: 53, protocol: "UDP" }] }],
       externalUrl: "https://sless.example.org/a",
       registry: { host: "registry.example.org", prefix: "team/", secret: "registry", plainHttp: true },
       tenant: {

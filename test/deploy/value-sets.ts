@@ -54,6 +54,13 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
       plainHTTP: true,
       mirror: "mirror.example.org",
     },
+    dns: [
+      { to: [{ ipBlock: { cidr: "169.254.20.10/32" } }], ports: [{ port: 53, protocol: "UDP" }] },
+      {
+        to: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "openshift-dns" } } }],
+        ports: [{ port: 5353 }],
+      },
+    ],
     git: { networks: ["10.20.0.0/16", "fd00::/8"] },
     tenants: {
       quota: { pods: 10, "count/jobs.batch": "20" },

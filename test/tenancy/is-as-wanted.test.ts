@@ -18,6 +18,15 @@ const [policy, quota, limits] = policiesOf("demo", settings, [{ address: "10.96.
   Wanted,
 ];
 
+it("functions ask DNS where the installation says that it is, and nowhere else", () => {
+  const dns = [{ to: [{ ipBlock: { cidr: "169.254.20.10/32" } }], ports: [{ port: 53, protocol: "UDP" }] }];
+  const egressOf = ({ object }: Wanted) => (object.spec as { egress: unknown[] }).egress;
+  const [asked] = policiesOf("demo", { ...settings, dns }, []);
+  expect(egressOf(asked!)[0]).toEqual(dns[0]);
+  expect(JSON.stringify(egressOf(asked!))).not.toContain("kube-dns");
+  expect(JSON.stringify(egressOf(policy))).toContain("kube-dns");
+});
+
 function changed({ object }: Wanted, change: (live: Live) => void): ApiObject {
   const live = structuredClone(object);
   change(live);

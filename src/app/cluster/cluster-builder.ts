@@ -99,6 +99,7 @@ async function openJobs(parts: ClusterParts, { objects, presignedGet }: ClusterO
     settings: {
       ...rest,
       ...limits,
+      dns: settings.dns,
       ...(builderFlags ? { builderFlags } : {}),
       registry: {
         host: registry.host,

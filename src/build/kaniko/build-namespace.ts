@@ -12,6 +12,7 @@ import {
 import {
   type ApiServerAddress,
   applyObject,
+  dnsRules,
   egressRules,
   isAsWanted,
   readApiServerAddresses,
@@ -60,18 +61,11 @@ function networkPolicy(settings: KanikoSettings, apiServer: readonly ApiServerAd
   const namespaced = (name: string) => ({
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
   });
-  const dns = { ...namespaced("kube-system"), podSelector: { matchLabels: { "k8s-app": "kube-dns" } } };
   return {
     podSelector: {},
     policyTypes: ["Ingress", "Egress"],
     egress: [
-      {
-        to: [dns],
-        ports: [
-          { port: 53, protocol: "UDP" },
-          { port: 53, protocol: "TCP" },
-        ],
-      },
+      ...dnsRules(settings.dns),
       ...egressRules({ denied: egressDenied, allowed: [...egressAllowed, ...registries], apiServer }),
       ...(egressNamespaces.length > 0 ? [{ to: egressNamespaces.map(namespaced) }] : []),
     ],

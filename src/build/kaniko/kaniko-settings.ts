@@ -1,3 +1,4 @@
+import type { DnsRule } from "../../tenancy/index.ts";
 import type { NamedSecret } from "./docker-secrets.ts";
 
 /** What an installation decides about builds in its cluster. */
@@ -48,6 +49,8 @@ export interface KanikoSettings {
   readonly egressDenied: readonly string[];
   /** Namespaces whose pods they may reach, where the registry or the object store runs in the cluster. */
   readonly egressNamespaces: readonly string[];
+  /** How they ask the cluster's DNS, as `egress` of a NetworkPolicy; default: as in most clusters. */
+  readonly dns?: readonly DnsRule[] | undefined;
 }
 
 export const KANIKO_DEFAULTS = {

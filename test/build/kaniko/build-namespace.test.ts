@@ -72,6 +72,16 @@ it("namespaces of a registry or a store inside the cluster are reached", () => {
   expect(spec.egress.at(-1)?.to).toContainEqual({ namespaceSelector });
 });
 
+it("DNS is asked where the installation says that it is, and nowhere else", () => {
+  const to = [{ ipBlock: { cidr: "169.254.20.10/32" } }];
+  const dns = [{ to, ports: [{ port: 53, protocol: "UDP" }] }];
+  const [first, internet] = policyOf({ dns }).spec.egress;
+  expect(first).toEqual(dns[0]);
+  expect(internet?.to[0]?.ipBlock?.cidr).toBe("0.0.0.0/0");
+  expect(JSON.stringify(policyOf({ dns }))).not.toContain("kube-dns");
+  expect(JSON.stringify(policyOf())).toContain("kube-dns");
+});
+
 it("there is a quota where an installation sets one", () => {
   expect(buildPoliciesOf(SETTINGS, []).map(({ object }) => object.kind)).toEqual(["NetworkPolicy"]);
   const [, quota] = buildPoliciesOf({ ...SETTINGS, quota: { pods: "10" } }, []);
