@@ -57,14 +57,23 @@ function rootSchema(definition: KindDefinition): Json {
   const rules = definition.rules.flatMap((rule) => (rule.cel ? [{ rule: rule.cel, message: rule.message }] : []));
   return {
     type: "object",
+    description: definition.description,
     required: ["spec"],
     properties: {
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      spec: { ...structural(definition.spec), ...(rules.length > 0 ? { "x-kubernetes-validations": rules } : {}) },
+      spec: {
+        description: "What is wanted",
+        ...structural(definition.spec),
+        ...(rules.length > 0 ? { "x-kubernetes-validations": rules } : {}),
+      },
       // Before sless looked at it the first time, kstatus must not take an object for current.
-      status: { ...structural(definition.status), default: { observedGeneration: NOT_OBSERVED } },
+      status: {
+        description: "What there is, as sless saw it last",
+        ...structural(definition.status),
+        default: { observedGeneration: NOT_OBSERVED },
+      },
     },
     "x-kubernetes-validations": [
       {

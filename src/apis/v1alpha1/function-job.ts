@@ -77,6 +77,7 @@ const refOrInline: FieldRule = {
 
 export const functionJobKind = {
   kind: "FunctionJob",
+  description: "One run of a function's code, or of code of its own; raising spec.runID runs it again.",
   plural: "functionjobs",
   singular: "functionjob",
   shortNames: ["fnjob"],

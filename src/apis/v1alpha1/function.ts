@@ -66,13 +66,13 @@ export type WorkloadRevision = Type.Static<typeof WorkloadRevisionSchema>;
  */
 export const WorkloadStatusSchema = Type.Object({
   observedGeneration: Type.Optional(Type.Integer()),
-  phase: Type.Optional(Type.Enum(PHASES)),
-  imageRef: Type.Optional(Type.String()),
-  sourceDigest: Type.Optional(Type.String()),
-  url: Type.Optional(Type.String()),
+  phase: Type.Optional(Type.Enum(PHASES, { description: "Where the newest version is" })),
+  imageRef: Type.Optional(Type.String({ description: "Image that serves, by digest" })),
+  sourceDigest: Type.Optional(Type.String({ description: "Digest of the source that serves" })),
+  url: Type.Optional(Type.String({ description: "Where it answers; missing while nothing leads there" })),
   replicas: Type.Optional(Type.Integer({ description: "Replicas that serve" })),
   selector: Type.Optional(Type.String({ description: "Label selector of the replicas, for the scale subresource" })),
-  message: Type.Optional(Type.String()),
+  message: Type.Optional(Type.String({ description: "What is wrong or under way; empty when all is well" })),
   lastBuiltAt: Type.Optional(TimeSchema),
   buildDuration: Type.Optional(Type.String({ description: "How long the last build took, 1.2s" })),
   history: Type.Optional(
@@ -108,6 +108,8 @@ const printerColumns = [
 
 export const functionKind = {
   kind: "Function",
+  description:
+    "Code that answers calls. It is reached from outside while an enabled http Trigger names it, and called by cron Triggers.",
   plural: "functions",
   singular: "function",
   shortNames: ["fn"],
@@ -120,6 +122,7 @@ export const functionKind = {
 
 export const serviceKind = {
   kind: "Service",
+  description: "A function that is always on: it is reached from outside without a Trigger.",
   plural: "services",
   singular: "service",
   shortNames: ["svc-fn"],

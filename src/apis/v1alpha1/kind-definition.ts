@@ -22,6 +22,8 @@ export interface FieldRule {
 /** Everything that is particular to a kind; types, validation, JSON schema and CRD are made from it. */
 export interface KindDefinition {
   readonly kind: string;
+  /** What it is, in a sentence or two: `kubectl explain` shows it. */
+  readonly description: string;
   readonly plural: string;
   readonly singular: string;
   readonly shortNames: readonly string[];

@@ -37,7 +37,7 @@ export const RepositorySpecSchema = Type.Object({
   interval: Type.Optional(DurationSchema("1m", "How often the repository is looked at without a hint")),
   timeout: Type.Optional(DurationSchema("1m", "How long a fetch may take")),
   secretRef: Type.Optional(SecretRefSchema),
-  suspend: Type.Optional(Type.Boolean({ default: false })),
+  suspend: Type.Optional(Type.Boolean({ default: false, description: "Fetch and write nothing until it is resumed" })),
   prune: Type.Optional(Type.Boolean({ default: true, description: "Delete what is gone from the repository" })),
   deletionPolicy: Type.Optional(
     Type.Enum(["Orphan", "Delete"], {
@@ -46,23 +46,32 @@ export const RepositorySpecSchema = Type.Object({
     }),
   ),
   deletionGuard: Type.Optional(
-    Type.Object({
-      maxDeletions: Type.Optional(Type.Integer({ minimum: 0, default: 10 })),
-      maxPercent: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 50 })),
-    }),
+    Type.Object(
+      {
+        maxDeletions: Type.Optional(Type.Integer({ minimum: 0, default: 10 })),
+        maxPercent: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 50 })),
+      },
+      { description: "Deletions beyond it wait for an approval" },
+    ),
   ),
   writeBack: Type.Optional(
-    Type.Object({
-      mode: Type.Optional(Type.Enum(["reject", "commit", "pullRequest"], { default: "reject" })),
-      branch: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-    }),
+    Type.Object(
+      {
+        mode: Type.Optional(Type.Enum(["reject", "commit", "pullRequest"], { default: "reject" })),
+        branch: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+      },
+      { description: "What becomes of writes to its objects through the REST API" },
+    ),
   ),
   forge: Type.Optional(
-    Type.Object({
-      type: Type.Enum(["github", "gitlab", "gitea"]),
-      apiURL: Type.Optional(Type.String({ maxLength: 2048 })),
-      secretRef: Type.Optional(SecretRefSchema),
-    }),
+    Type.Object(
+      {
+        type: Type.Enum(["github", "gitlab", "gitea"]),
+        apiURL: Type.Optional(Type.String({ maxLength: 2048 })),
+        secretRef: Type.Optional(SecretRefSchema),
+      },
+      { description: "The forge that the repository is at" },
+    ),
   ),
   webhookSecretRef: Type.Optional({
     ...SecretRefSchema,
@@ -190,6 +199,7 @@ export const repositoryFieldRules: readonly FieldRule[] = [pathWithin, someTimeo
 
 export const repositoryKind = {
   kind: "Repository",
+  description: "A Git repository whose manifests become the objects of this namespace, with every push.",
   plural: "repositories",
   singular: "repository",
   shortNames: ["repo"],

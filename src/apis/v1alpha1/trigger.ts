@@ -8,9 +8,9 @@ import { TIME_ZONE_PATTERN, timeZoneFault } from "./zone-offsets.ts";
 export const TRIGGER_TYPES = ["http", "cron", "event"] as const;
 
 export const TriggerSpecSchema = Type.Object({
-  type: Type.Enum(TRIGGER_TYPES),
+  type: Type.Enum(TRIGGER_TYPES, { description: "What calls the function" }),
   functionRef: Type.String({ ...LocalNameSchema, description: "Name of a Function or Service of the same namespace" }),
-  enabled: Type.Optional(Type.Boolean({ default: true })),
+  enabled: Type.Optional(Type.Boolean({ default: true, description: "false: it calls nothing" })),
   schedule: Type.Optional(
     Type.String({
       minLength: 1,
@@ -35,15 +35,19 @@ export const TriggerSpecSchema = Type.Object({
     }),
   ),
   queue: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: "event: name of the queue" })),
-  prefetch: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  maxRetries: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+  prefetch: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1000, description: "event: messages under way at a time" }),
+  ),
+  maxRetries: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 100, description: "event: tries after the first one" }),
+  ),
 });
 export type TriggerSpec = Type.Static<typeof TriggerSpecSchema>;
 
 export const TriggerStatusSchema = Type.Object({
   observedGeneration: Type.Optional(Type.Integer()),
   active: Type.Optional(Type.Boolean({ description: "Calls arrive through this trigger now" })),
-  url: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String({ description: "http: where the function answers" })),
   lastScheduleTime: Type.Optional(TimeSchema),
   nextScheduleTime: Type.Optional(TimeSchema),
   warm: Type.Optional(
@@ -128,6 +132,8 @@ export { eventJsonIsJson };
 
 export const triggerKind = {
   kind: "Trigger",
+  description:
+    "What calls a Function or Service of its namespace: HTTP from outside, a schedule, or events of a queue.",
   plural: "triggers",
   singular: "trigger",
   shortNames: ["trg"],
