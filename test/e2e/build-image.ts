@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type LayerEntry, makeLayer } from "../../src/build/layer/index.ts";
+import { messageOf } from "../../src/errors/index.ts";
 import { API_RESOURCES, type ApiObject, apiPath } from "../../src/kubernetes/index.ts";
 import { eventually } from "../support/eventually.ts";
 import type { E2eCluster } from "./open-cluster.ts";
@@ -28,6 +29,9 @@ interface JobObject extends ApiObject {
 }
 
 const WITHIN_MS = 480_000;
+/** A Job whose deadline is over loses its pod, and with it the log that says where it stood: it ends later than we wait. */
+const JOB_ENDS_SEC = WITHIN_MS / 1_000 + 60;
+const TOLD_LINES = 20;
 /** As Docker's own client does, kaniko needs these to write a root file system. */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID", "SETFCAP", "KILL"];
 
@@ -98,7 +102,7 @@ async function runJob(cluster: E2eCluster, namespace: string, name: string, args
     metadata: { name, namespace },
     spec: {
       backoffLimit: 0,
-      activeDeadlineSeconds: WITHIN_MS / 1_000,
+      activeDeadlineSeconds: JOB_ENDS_SEC,
       template: {
         spec: {
           restartPolicy: "Never",
@@ -111,8 +115,15 @@ async function runJob(cluster: E2eCluster, namespace: string, name: string, args
   });
   const path = apiPath(API_RESOURCES.Job, { namespace, name });
   const ended = (job: JobObject | undefined) => endOf(job) !== undefined;
-  const job = await eventually(`the build ${name}`, () => cluster.get<JobObject>(path), ended, WITHIN_MS);
-  if (endOf(job) === "Failed") throw new Error(`${name} failed:\n${await logOf(cluster, namespace, name)}`);
+  try {
+    const job = await eventually(`the build ${name}`, () => cluster.get<JobObject>(path), ended, WITHIN_MS);
+    if (endOf(job) === "Failed") throw new Error("it failed");
+  } catch (error) {
+    const lines = (await logOf(cluster, namespace, name)).trimEnd().split("\n").slice(-TOLD_LINES).join("\n");
+    // What hangs shall not go on beside what is tried next.
+    await cluster.client.request({ method: "DELETE", path, body: { propagationPolicy: "Background" } });
+    throw new Error(`the build ${name}: ${messageOf(error)}. It wrote last:\n${lines}`, { cause: error });
+  }
 }
 
 function endOf(job: JobObject | undefined): string | undefined {
