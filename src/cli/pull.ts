@@ -117,7 +117,7 @@ async function pullRequest(
     async neverDeployed(folder) {
       chosen.check([...live.objects.map((object) => refOf(object) as ObjectRef), ...refsIn(folder)]);
       if (!repository || !place.checkout) return undefined;
-      const gone = prune ? goneFrom(folder, live.objects) : new Map();
+      const gone = goneFrom(folder, live.objects);
       if (gone.size === 0) return new Map();
       const git = await deps.openGitReader(place.root);
       return neverDeployed({ folder, gone, repository, git }).finally(() => git.close());

@@ -71,10 +71,10 @@ function tooManyReason(count: number, { folder, neverDeployed, force }: PullRequ
 }
 
 function reasonToStay(key: string, { object }: PlacedDefinition, request: PullRequest): Skip | undefined {
+  const never = request.force ? undefined : request.neverDeployed?.get(key);
+  if (never !== undefined) return { reason: never };
   if (!request.prune) return { reason: "is not on the server; --prune removes it here" };
   if (request.force) return undefined;
-  const never = request.neverDeployed?.get(key);
-  if (never !== undefined) return { reason: never };
   if (isUnsaved(object.file, request.folder)) return { reason: unsavedReason([object.file]), isFault: true };
   return undefined;
 }

@@ -444,12 +444,14 @@ describe("what is gone on the server", () => {
   it("is not what was never there: an object that is not pushed yet stays", async () => {
     const world = await pullWorld(functionFolder("hello"));
     await world.git.commit("new", functionFolder("fresh"));
-    const { code, objects } = await world.pulled("--prune");
-    expect(code).toBe(0);
-    expect(objects.filter(({ name }) => name.startsWith("fresh"))).toMatchObject([
-      { action: "skipped", reason: "is not deployed yet" },
-      { action: "skipped" },
-    ]);
+    for (const more of [[], ["--prune"]]) {
+      const { code, objects } = await world.pulled(...more);
+      expect(code).toBe(0);
+      expect(objects.filter(({ name }) => name.startsWith("fresh"))).toMatchObject([
+        { action: "skipped", reason: "is not deployed yet" },
+        { action: "skipped", reason: "is not deployed yet" },
+      ]);
+    }
     await put(world.git.work, functionFolder("draft"));
     expect((await world.pulled("--prune")).objects.find(({ name }) => name === "draft")).toMatchObject({
       action: "skipped",
