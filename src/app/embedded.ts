@@ -202,6 +202,7 @@ function startSync({ options, ports, informers, report, log, local, remotes, run
     // Only the repository that this process was started with may be read from the disk.
     openGit: async (repository) =>
       repository.spec.url === options.repository.path ? local.open() : remotes.open(repository),
+    webhookFault: remotes.webhookFault,
   });
 }
 

@@ -1,7 +1,8 @@
 import type { ObjectKey, ObjectOf } from "../apis/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Informer } from "../controller/index.ts";
-import { isSlessError, messageOf } from "../errors/index.ts";
+import { isSlessError, messageOf, type SlessError } from "../errors/index.ts";
+import { hookSecretFault } from "../hooks/index.ts";
 import { isGitSince } from "../source/git-version.ts";
 import {
   checkAddress,
@@ -41,6 +42,8 @@ export interface Remotes {
   open(repository: Repository): Promise<GitReader>;
   /** Why no repository at an address may be made by a client, in words. */
   urlFault(url: string): string | undefined;
+  /** Why webhooks of a repository that names a secret for them cannot be let in. @throws SlessError of the secrets */
+  webhookFault(repository: Repository): Promise<SlessError | undefined>;
   /** Looks after mirrors and secrets until the returned function is called. Mirrors that nobody has any more are removed. */
   watch(watch: RemotesWatch): () => void;
 }
@@ -60,6 +63,7 @@ export async function openRemotes({ folder, settings, secrets }: RemotesOptions)
   return {
     open: (repository) => remotes.open(addressOf(repository)),
     urlFault: repositoryUrlFault(settings.gitNetworks),
+    webhookFault: (repository) => hookSecretFault(repository, secrets.read),
     watch({ repositories, onHint, onError }) {
       const tidy = () => void remotes.keepOnly(repositories.list().map(addressOf)).catch(onError);
       tidy();
@@ -69,7 +73,8 @@ export async function openRemotes({ folder, settings, secrets }: RemotesOptions)
         }),
         secrets.onChange(({ namespace, name }) => {
           for (const { metadata, spec } of repositories.list(namespace)) {
-            if (spec.secretRef?.name === name) onHint({ namespace, name: metadata.name });
+            if (spec.secretRef?.name === name || spec.webhookSecretRef?.name === name)
+              onHint({ namespace, name: metadata.name });
           }
         }),
       ];

@@ -1,6 +1,7 @@
 import { repositoryNamed } from "./repository-argument.ts";
 import { REPOSITORY_OPTIONS, type RepositoryFlags, repositoryFields } from "./repository-fields.ts";
 import { tellWritten, WRITTEN_OPTIONS, type WrittenFlags } from "./repository-written.ts";
+import { warnOfSecrets } from "./secret-warnings.ts";
 import type { Verb } from "./verb.ts";
 
 const VERB = "create";
@@ -28,6 +29,7 @@ export const create: Verb<RepositoryFlags & WrittenFlags> = {
     const fields = withoutNulls(repositoryFields(flags, VERB));
     const { namespace } = context.settings;
     const item = await context.client().create("repositories", { name, ...fields }, { namespace });
+    await warnOfSecrets(flags, item, context);
     return tellWritten(item, `repository/${name} created`, flags, context);
   },
 };

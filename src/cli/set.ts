@@ -4,6 +4,7 @@ import type { RepositoryItem } from "../server/client.ts";
 import { requiredRepository } from "./repository-argument.ts";
 import { REPOSITORY_OPTIONS, type RepositoryFlags, repositoryFields } from "./repository-fields.ts";
 import { tellWritten, WRITTEN_OPTIONS, type WrittenFlags } from "./repository-written.ts";
+import { warnOfSecrets } from "./secret-warnings.ts";
 import { REPOSITORY_ARGUMENTS, type Verb } from "./verb.ts";
 
 const VERB = "set";
@@ -34,6 +35,7 @@ export const setVerb: Verb<RepositoryFlags & WrittenFlags> = {
     const { namespace } = context.settings;
     const before = await context.client().get("repositories", name, { namespace });
     const item = await context.client().patch("repositories", name, fields, { namespace });
+    await warnOfSecrets(flags, item, context);
     const changed = Object.keys(fields).filter((field) => isChanged(field as keyof RepositoryItem, before, item));
     const done = changed.length > 0 ? `changed: ${changed.join(", ")}` : "is so already";
     return tellWritten(item, `repository/${name} ${done}`, flags, context);

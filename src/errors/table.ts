@@ -504,7 +504,7 @@ export const ERRORS = {
     status: 422,
     consequence: "retry",
     happened: "Secret {secret} has no key {key}.",
-    remedy: "Write it with `sless secret set {secret} {key}=-`, in the namespace of the function.",
+    remedy: "Write it with `sless secret set {secret} {key}=-`, in the same namespace.",
   },
   image_pull_failed: {
     status: 422,

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { keyOf, type ObjectKey, type ObjectOf, type RepositorySpec } from "../apis/index.ts";
 import type { Clock } from "../controller/index.ts";
+import { SlessError } from "../errors/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 
 /** Keys of a webhook's Secret: the value, named as Flux does, and what counts beside it while it is being changed. */
@@ -78,6 +79,21 @@ async function readTarget(key: ObjectKey, { store, readSecret }: HookTargetDeps)
   if (name === undefined) return { repository: undefined, missing: "webhookSecretRef", secrets };
   if (!tokens.some(Boolean)) return { repository: undefined, missing: "token", secrets };
   return { repository: reduced(repository), secrets };
+}
+
+/**
+ * Why a repository that names a secret for its webhooks can take none; undefined when it can.
+ *
+ * @throws SlessError of the secrets
+ */
+export async function hookSecretFault(
+  { metadata, spec }: ObjectOf<"Repository">,
+  readSecret: HookTargetDeps["readSecret"],
+): Promise<SlessError | undefined> {
+  const secret = spec.webhookSecretRef?.name;
+  if (secret === undefined) return undefined;
+  for (const key of TOKEN_KEYS) if (tokenIn(await readSecret(metadata.namespace, secret, key))) return undefined;
+  return new SlessError("secret_missing", { secret, key: TOKEN_KEYS[0] });
 }
 
 function reduced({ metadata, spec }: ObjectOf<"Repository">): HookedRepository {

@@ -6,3 +6,4 @@ export {
   type Hooks,
   type HooksDeps,
 } from "./create-hooks.ts";
+export { hookSecretFault } from "./hook-targets.ts";

@@ -16,6 +16,7 @@ import { tellRefusals } from "./tell-refusals.ts";
 import { timeText } from "./time-text.ts";
 import { uploadSources } from "./upload-sources.ts";
 import { verdictOf } from "./verdict.ts";
+import { lookAtWebhook } from "./webhook-condition.ts";
 import { writeStatus } from "./write-status.ts";
 
 /**
@@ -68,7 +69,10 @@ async function conclude(run: Run, outcome: Outcome, deps: SyncDeps): Promise<Nex
   if (run.isFromMemory && memory.isFetchFailing && outcome.kind === "ok" && verdict.consequence === "done")
     return nextAfter(verdict, repository);
   const now = timeText(deps.clock.now());
-  const written = await writeStatus(deps.store, repository, (previous) => statusAfter(previous, run, outcome, now));
+  const withWebhook = await lookAtWebhook(repository, deps);
+  const written = await writeStatus(deps.store, repository, (previous) =>
+    withWebhook(statusAfter(previous, run, outcome, now), now),
+  );
   if (outcome.kind !== "unchanged") {
     const isSettled = outcome.kind === "ok" && verdict.consequence !== "retry";
     memory.settled = isSettled ? { inputs: inputsOf(run), verdict } : undefined;

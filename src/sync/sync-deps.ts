@@ -1,6 +1,7 @@
 import type { ObjectOf } from "../apis/index.ts";
 import type { TimerClock } from "../controller/index.ts";
 import type { DesiredLimits, DesiredReaderOptions } from "../desired/index.ts";
+import type { SlessError } from "../errors/index.ts";
 import type { Reporter } from "../report/index.ts";
 import type { ResourceStore } from "../resources/index.ts";
 import type { GitReader } from "../source/index.ts";
@@ -19,6 +20,11 @@ export interface SyncDeps {
    * @throws SlessError `repository_unreachable`, `repository_unsupported`, `repository_url_invalid`
    */
   openGit(repository: ObjectOf<"Repository">): Promise<GitReader>;
+  /**
+   * Why no webhook of the repository can be let in although its spec names a secret; undefined when it can. Default: that
+   * is not looked at, and the status does not say.
+   */
+  webhookFault?(repository: ObjectOf<"Repository">): Promise<SlessError | undefined>;
   readonly runtimes: DesiredReaderOptions["runtimes"];
   readonly clock: TimerClock;
   readonly report: Reporter;

@@ -141,3 +141,54 @@ it.each([
   expect(stdout).not.toContain("changed");
   expect(stderr).toContain("GitOperationFailed");
 });
+
+const lacking: Record<string, [string[], string | undefined]> = {
+  "a secret for webhooks that is not there": [
+    ["--webhook-secret", "nothere"],
+    "secret default/nothere is not there; until then no webhook is let in.",
+  ],
+  "a secret for webhooks without a token": [
+    ["--webhook-secret", "git"],
+    "secret default/git has not the keys for it; until then no webhook is let in.",
+  ],
+  "a credential that is not there": [
+    ["--secret", "nothere"],
+    "secret default/nothere is not there; until then the repository is not fetched.",
+  ],
+  "secrets that are there": [["--webhook-secret", "hook", "--secret", "git"], undefined],
+  "defaults instead of secrets": [["--webhook-secret", "", "--secret", ""], undefined],
+};
+it.each(Object.entries(lacking))(
+  "set and create do as told with %s, and warn of what is missing",
+  async (_, [flags, told]) => {
+    const secret_ref = { name: flags[flags.indexOf("--secret") + 1]! };
+    const webhook_secret_ref = { name: flags[flags.indexOf("--webhook-secret") + 1]! };
+    const written = { ...repositoryItem("team"), secret_ref, webhook_secret_ref } as never;
+    const secrets = [
+      { namespace: "default", name: "hook", keys: ["token"] },
+      { namespace: "default", name: "git", keys: ["password", "username"] },
+    ];
+    const client: Partial<SlessClient> = {
+      ...writing().client,
+      create: async () => written,
+      patch: async () => written,
+      listSecrets: async () => secrets,
+    };
+    for (const line of [
+      ["set", "team"],
+      ["create", "repository", "team", "--url", URL],
+    ]) {
+      const { code, stderr } = await testCli([...line, ...flags], { client });
+      expect(code).toBe(0);
+      if (told === undefined) expect(stderr).toBe("");
+      else expect(stderr).toMatch(`warning: ${told}\n  Write it with \`sless secret set `);
+    }
+  },
+);
+
+it("whoever may not list secrets writes a repository without a warning", async () => {
+  const listSecrets = async () => Promise.reject(new ServerError(403, { error: "no", code: "access_denied" }));
+  const client = { ...writing().client, listSecrets };
+  const { code, stderr } = await testCli(["set", "team", "--webhook-secret", "hook"], { client });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+});

@@ -115,6 +115,21 @@ it("without a webhook secret there is no webhook, and none any more when it is t
   expect(JSON.stringify(shown)).not.toContain("/hooks/");
 });
 
+it("a webhook whose secret is missing is told in the status, until it is written", async () => {
+  const { app } = await followed();
+  const webhook = (status: "True" | "False") =>
+    eventually(
+      `WebhookReady is ${status}`,
+      () => app.client.get("repositories", "team", IN),
+      ({ conditions }) => conditions.some((one) => one.type === "WebhookReady" && one.status === status),
+    );
+  await webhook("True");
+  await app.client.patch("repositories", "team", { webhook_secret_ref: { name: "other" } }, IN);
+  expect(await webhook("False")).toMatchObject({ ready: true });
+  await app.client.writeSecret("other", { token: TOKEN }, { ...IN, replace: true });
+  await webhook("True");
+});
+
 it("the commands of docs/webhooks.md make a delivery that counts", async () => {
   const { app, repository } = await followed("team");
   const page = await readFile(join(import.meta.dirname, "../../docs/webhooks.md"), "utf8");

@@ -42,19 +42,23 @@ export function withOutlook(ready: ConditionUpdate, outlook: "Reconciling" | "St
  */
 export const APPLIED = "Applied";
 
+/** Of a Repository with a `webhookSecretRef`: whether deliveries can be let in, which syncing it does not depend on. */
+export const WEBHOOK_READY = "WebhookReady";
+
+const KEPT: readonly string[] = [APPLIED, WEBHOOK_READY];
+
 /**
  * The conditions after an update: `lastTransitionTime` moves only when `status` changes, order is kept,
- * types that `next` does not name disappear (so an abnormal-true condition vanishes by leaving it out), but `APPLIED`.
- * Pure: `now` is RFC 3339.
+ * types that `next` does not name disappear (so an abnormal-true condition vanishes by leaving it out), but `APPLIED`
+ * and `WEBHOOK_READY`. Pure: `now` is RFC 3339.
  */
 export function conditionsAfter(
   previous: readonly Condition[] | undefined,
   next: readonly ConditionUpdate[],
   now: string,
 ): Condition[] {
-  const applied = findCondition(previous, APPLIED);
-  const isNamed = next.some(({ type }) => type === APPLIED);
-  return [...next.map((update) => since(previous, update, now)), ...(applied && !isNamed ? [applied] : [])];
+  const kept = (previous ?? []).filter(({ type }) => KEPT.includes(type) && !next.some((one) => one.type === type));
+  return [...next.map((update) => since(previous, update, now)), ...kept];
 }
 
 /** The conditions with `APPLIED` as the update says, or without it; the others are as they were. Pure: `now` is RFC 3339. */
@@ -63,8 +67,18 @@ export function conditionsWithApplied(
   update: Omit<ConditionUpdate, "type"> | undefined,
   now: string,
 ): Condition[] {
-  const others = (previous ?? []).filter(({ type }) => type !== APPLIED);
-  return update ? [...others, since(previous, { ...update, type: APPLIED }, now)] : others;
+  return conditionsWith(APPLIED, previous, update, now);
+}
+
+/** The conditions with one of this type as the update says, or without it; the others are as they were. Pure. */
+export function conditionsWith(
+  type: string,
+  previous: readonly Condition[] | undefined,
+  update: Omit<ConditionUpdate, "type"> | undefined,
+  now: string,
+): Condition[] {
+  const others = (previous ?? []).filter((condition) => condition.type !== type);
+  return update ? [...others, since(previous, { ...update, type }, now)] : others;
 }
 
 function since(previous: readonly Condition[] | undefined, update: ConditionUpdate, now: string): Condition {

@@ -154,7 +154,12 @@ async function lead(standby: Standby, signal: AbortSignal, onStarted: (led: Lead
     isGone: async (ref) => !outlivedKind(ref, standby) && (await directStore.get(ref.kind, ref)) === undefined,
     ...(routes ? { routes } : {}),
   });
-  const sync = createSyncController({ ...shared, ...objects, openGit: remotes.open });
+  const sync = createSyncController({
+    ...shared,
+    ...objects,
+    openGit: remotes.open,
+    webhookFault: remotes.webhookFault,
+  });
   const scheduler = startScheduler({ ...shared, ...informers, invoke: gateway.invoke });
   for (const { name, sizes } of [...reconcilers.controllers, scheduler.controller])
     metrics.watchQueue(name, () => sizes().ready);
