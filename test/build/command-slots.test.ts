@@ -52,3 +52,22 @@ it("who stops waiting leaves the row, and a command that fails gives its slot ba
   await expect(first).rejects.toThrow("broken");
   expect(await third).toBe("third");
 });
+
+it("tenants take turns: one of many waits for no more than its turn", async () => {
+  const slots = openCommandSlots(1);
+  const order: string[] = [];
+  const work = (name: string) => async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push(name);
+  };
+  const many = Array.from({ length: 50 }, (_, n) => slots.run(running, work(`many ${n}`), "many"));
+  const few = [1, 2].map((n) => slots.run(running, work(`few ${n}`), "few"));
+  const stop = new AbortController();
+  const gone = slots.run(stop.signal, work("gone"), "gone").catch(() => "left");
+  const last = slots.run(running, work("last"), "last");
+  stop.abort(new Error("not wanted"));
+  await Promise.all([...many, ...few, last]);
+  expect(await gone).toBe("left");
+  expect(order.slice(0, 7)).toEqual(["many 0", "many 1", "few 1", "last", "many 2", "few 2", "many 3"]);
+  expect(order).toHaveLength(53);
+});

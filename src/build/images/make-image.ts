@@ -80,12 +80,13 @@ export async function makeImage(wanted: ImageWanted, making: Making, deps: MakeD
 
 async function makeOnce(wanted: ImageWanted, making: Making, deps: MakeDeps): Promise<MadeImage> {
   const { signal, step, log } = making;
+  const tenant = wanted.request.workload.namespace;
   step("reading the source");
-  const { plan, dependencies, image } = await deps.slots.run(signal, () => begin(wanted, making, deps));
+  const { plan, dependencies, image } = await deps.slots.run(signal, () => begin(wanted, making, deps), tenant);
   if (image) return image;
   const base = await baseOf({ wanted, plan, dependencies }, making, deps);
   step(`putting the code on its image (${plan.reason})`);
-  const digest = await deps.slots.run(signal, () => append({ wanted, plan, base }, signal, deps));
+  const digest = await deps.slots.run(signal, () => append({ wanted, plan, base }, signal, deps), tenant);
   await sayPushed(log, wanted, digest, deps);
   return { digest, reused: false };
 }
