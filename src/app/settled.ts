@@ -37,9 +37,12 @@ export async function settled({ store, runs, sync, reconcilers }: SettlingParts,
     const changed = runs.next();
     await sync.idle();
     await reconcilers.idle();
-    if (await isSettled(store, namespace)) return;
+    if (await isSettled(store, namespace)) break;
     await changed;
   }
+  // Who wrote the last of it during the look tells of it after that.
+  await sync.idle();
+  await reconcilers.idle();
 }
 
 const UNDER_WAY = ["Building", "Running"];

@@ -13,8 +13,8 @@ import { allGone, childrenOf, type SlessProcess, startSless } from "../support/s
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Less than a call of LONG_SEC takes, and no measure of speed. */
-const STOP_WITHIN_MS = 25_000;
-const LONG_SEC = 29;
+const STOP_WITHIN_MS = 120_000;
+const LONG_SEC = 290;
 
 /** `sless dev` of these functions, all of which have come to an end. */
 async function running(files: Files, env: Record<string, string> = {}) {
@@ -60,8 +60,8 @@ describe("SIGTERM", () => {
   });
 
   it("lets a call in flight end well", async () => {
-    const { server, children } = await running(pythonFunction("one", SLOW));
-    const { answer } = await callInFlight(server, 1.5);
+    const { server, children } = await running(pythonFunction("one", SLOW, { timeoutSec: 300 }));
+    const { answer } = await callInFlight(server, 1);
     const { code, ms } = await endBy(server, "SIGTERM");
     expect(await answer).toEqual({ status: 200, body: "done" });
     expect(code).toBe(0);
@@ -73,7 +73,7 @@ describe("SIGTERM", () => {
     // A package index that never answers: the installation is in flight until it is ended.
     const index = await httpServer(() => {});
     const env = { PIP_INDEX_URL: `${index.origin}/simple`, PIP_NO_CACHE_DIR: "1" };
-    const { server, repository } = await running(pythonFunction("one", SLOW), env);
+    const { server, repository } = await running(pythonFunction("one", SLOW, { timeoutSec: 300 }), env);
     await repository.commit("a build that hangs", {
       ...pythonFunction("two", answering("2")),
       "functions/two/requirements.txt": "no-such-package\n",
@@ -91,11 +91,17 @@ describe("SIGTERM", () => {
     await answer;
     await allGone(children);
     expect(processesWith(server.data)).toEqual([]);
-    expect(await readdir(join(server.data, "builds/tmp"))).toEqual([]);
+    // What a stop had no time to remove goes at the next start; outputs of commands are named as before.
+    const halfMade = async () =>
+      (await readdir(join(server.data, "builds/tmp"))).filter((name) => !name.endsWith(".log"));
+    const left = await halfMade();
+    const next = await startSless(repository.dir, { data: server.data, env });
+    await next.ready();
+    expect((await halfMade()).filter((name) => left.includes(name))).toEqual([]);
   });
 
   it("sent twice ends it at once, and every process that it started", async () => {
-    const { server } = await running(pythonFunction("one", SLOW));
+    const { server } = await running(pythonFunction("one", SLOW, { timeoutSec: 300 }));
     const { answer } = await callInFlight(server, LONG_SEC);
     const children = await childrenOf(server);
     server.kill("SIGTERM");

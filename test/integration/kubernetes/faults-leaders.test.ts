@@ -13,6 +13,8 @@ import { GROUP, jobFiles, lives, many, type Tenant, tenantOf } from "./fault-wor
 
 const MINUTE_MS = 60_000;
 const SKEW_MS = 5 * MINUTE_MS;
+/** For what comes with a minute of real time. */
+const WITHIN_MS = 5 * MINUTE_MS;
 /** At which second of its minute a process begins, so that a tick comes soon after. */
 const BEGIN_SEC = 49;
 
@@ -89,31 +91,32 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
     await second.started();
 
     // Killed while a call is under way: the tick is claimed and delivered.
-    const [call] = await eventually(
+    await eventually(
       "a tick is called",
       () => gateway.calls,
       (calls) => calls.length > 0,
-      90_000,
+      WITHIN_MS,
     );
     expect(await leaderOf(controlPlane(), namespace), "its clock is no reason to take over").toBe("first");
     await first.kill("SIGKILL");
+    const ofFirst = gateway.ofTrigger("tick");
+    const lastOfFirst = Date.parse(ofFirst.at(-1)!.tick);
     gateway.answer();
     await second.leads();
     // By its clock five ticks are due: the last of them is made up for, and none that was called.
     const late = await eventually(
       "the late tick",
       () => gateway.ofTrigger("tick"),
-      (calls) => calls.length === 2,
+      (calls) => calls.length > ofFirst.length,
     );
-    const [, lateTick = 0] = late.map(({ tick }) => Date.parse(tick));
-    expect(lateTick - Date.parse(call!.tick)).toBeGreaterThanOrEqual(SKEW_MS);
-    expect(new Set(late.map(({ id }) => id)).size).toBe(2);
+    expect(Date.parse(late[ofFirst.length]!.tick) - lastOfFirst).toBeGreaterThanOrEqual(SKEW_MS);
+    expect(new Set(late.map(({ id }) => id)).size).toBe(late.length);
     await tenant.push({ f1: { text: "of the second" } });
     const during = lives((await tenant.converged()).deployments);
     expect(changed(lives(before.deployments), during)).toEqual(["f1"]);
 
     // The next one's clock is behind the last tick again.
-    const third = start({ name: "third", clockMs: showing(Date.parse(call!.tick) + BEGIN_SEC * 1_000) });
+    const third = start({ name: "third", clockMs: showing(lastOfFirst + BEGIN_SEC * 1_000) });
     await third.started();
     await second.kill("SIGKILL");
     await third.leads();
@@ -124,7 +127,7 @@ describeOnOwnControlPlane("two controllers on a cluster", { audit: true }, (cont
       "a minute passes there",
       () => gateway.ofTrigger("canary"),
       (calls) => calls.length > 0,
-      90_000,
+      WITHIN_MS,
     );
     expect(gateway.ofTrigger("tick")).toEqual(untilThen);
     expect(new Set(gateway.calls.map(({ id }) => id)).size).toBe(gateway.calls.length);
