@@ -1,7 +1,7 @@
 import type { ObjectKey } from "../apis/index.ts";
 import type { ControllerLog, TimerClock } from "../controller/index.ts";
 import { messageOf } from "../errors/index.ts";
-import { API_RESOURCES, type KubernetesClient, listObjects, rateLimit } from "../kubernetes/index.ts";
+import { API_RESOURCES, isApiError, type KubernetesClient, listObjects, rateLimit } from "../kubernetes/index.ts";
 import { newsOf, type Reporter } from "../report/index.ts";
 import { COMPONENT, type CoreEvent, coreEvent } from "./core-event.ts";
 import { createEventQueue } from "./event-queue.ts";
@@ -77,6 +77,7 @@ export function createKubernetesEvents(options: KubernetesEventsOptions): Kubern
         remember(key, await writeEvent(client, next, counts.get(key)));
       } catch (error) {
         if (stopping.signal.aborted) return;
+        if (isForNobody(error)) continue;
         log.warn({ namespace, event: name, err: messageOf(error) }, "an event was not written");
       }
     }
@@ -119,4 +120,9 @@ export function createKubernetesEvents(options: KubernetesEventsOptions): Kubern
       stopping.abort();
     },
   };
+}
+
+/** Its namespace goes, as events of what is deleted with it do. */
+function isForNobody(error: unknown): boolean {
+  return isApiError(error, 403) && error.causes.some(({ reason }) => reason === "NamespaceTerminating");
 }

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/controller/index.ts";
-import { API_RESOURCES, apiPath, type KubernetesClient, listObjects } from "../../src/kubernetes/index.ts";
+import { API_RESOURCES, apiPath, type KubernetesClient, listObjects, PATCH_TYPES } from "../../src/kubernetes/index.ts";
 import type { CoreEvent } from "../../src/kubernetes-events/core-event.ts";
 import { createKubernetesEvents, type KubernetesEventsOptions } from "../../src/kubernetes-events/index.ts";
 import type { ProgressEvent } from "../../src/report/index.ts";
@@ -98,6 +98,28 @@ describeOnCluster("Kubernetes Events", (cluster) => {
     other.report(failed(namespace));
     await other.idle();
     expect((await read(client, namespace)).map(({ count }) => count)).toEqual([1]);
+  });
+
+  it("of what goes with its namespace are left out without a word", async () => {
+    const client = clusterClient(cluster());
+    const namespace = await cluster().createNamespace();
+    const path = apiPath(API_RESOURCES.Namespace, { name: namespace });
+    const held = `/api/v1/namespaces/${namespace}/configmaps`;
+    await client.request({
+      method: "POST",
+      path: held,
+      body: { metadata: { name: "held", finalizers: ["test/held"] } },
+    });
+    onTestFinished(async () => {
+      const body = { metadata: { finalizers: null } };
+      await client.request({ method: "PATCH", path: `${held}/held`, body, contentType: PATCH_TYPES.merge });
+    });
+    await client.request({ method: "DELETE", path });
+    const { report, idle, warnings } = eventsOf(client);
+    report(failed(namespace));
+    await idle();
+    expect(warnings).toEqual([]);
+    expect(await read(client, namespace)).toEqual([]);
   });
 
   it("that cannot be written hurt nobody, and the next ones are written", async () => {
