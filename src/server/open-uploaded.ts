@@ -6,6 +6,8 @@ import { openUpload } from "./store-upload.ts";
 
 const REASONS_MAX = 100;
 const PATH_MAX = 255;
+/** An archive may have more, for not all of it need be source. */
+const SOURCE_LIMITS = { field: "", message: "a source has at most 3,000 files and 50 MiB unpacked" };
 const GZIP = Buffer.of(0x1f, 0x8b);
 
 /**
@@ -18,6 +20,7 @@ export async function openUploaded(path: string): Promise<OpenArchive> {
   try {
     return await openUpload(path);
   } catch (error) {
+    if (isSlessError(error, "too_large")) throw new RefusedRequest(error.code, error.details, [SOURCE_LIMITS]);
     if (!isSlessError(error, "archive_invalid")) throw error;
     const entries = faultyEntries(error);
     if (entries.length === 0) await refuseOtherBody(path);

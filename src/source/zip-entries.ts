@@ -105,6 +105,7 @@ function sizeText(bytes: number): string {
 
 const FILE_TYPE = 0o170000;
 const UNIX = 3;
+const ENCRYPTED = 1;
 
 /** undefined: the folder itself, as archives of `tar` name it. */
 function examine(entry: Entry): ZipEntry | undefined {
@@ -119,7 +120,8 @@ function examine(entry: Entry): ZipEntry | undefined {
   const isLink = type === 0o120000;
   let fault: string | undefined;
   if (![0, 0o040000, 0o100000, 0o120000].includes(type)) fault = "is neither a file, a folder nor a link";
-  else if (!entry.canDecodeFileData()) fault = "is encrypted or compressed in an unknown way";
+  else if (generalPurposeBitFlag & ENCRYPTED) fault = "is encrypted; make the zip without a password";
+  else if (!entry.canDecodeFileData()) fault = "is compressed in an unknown way; use deflate, as zip does";
   else if (isFolder && entry.uncompressedSize > 0) fault = "is a folder with content";
   else if (isLink && entry.uncompressedSize > LINK_MAX_BYTES) fault = "is a link with an endless target";
   return {

@@ -38,9 +38,17 @@ export function refuseFields(faults: readonly FieldFault[]): void {
     field: shortened(field, FIELD_MAX),
     message: shortened(message, MESSAGE_MAX),
   }));
-  const shown = reasons.slice(0, SHOWN_MAX).map(({ field, message }) => (field ? `${field} ${message}` : message));
+  const shown = reasons.slice(0, SHOWN_MAX).map(lineOf);
   const more = faults.length > SHOWN_MAX ? [`and ${faults.length - SHOWN_MAX} more`] : [];
   throw new RefusedRequest("invalid_request", { cause: [...shown, ...more].join("; ") }, reasons);
+}
+
+/** A message that begins with the field's name, as it stands there or in quotes, does not say it twice. */
+function lineOf({ field, message }: FieldFault): string {
+  if (field === "") return message;
+  const name = field.slice(field.lastIndexOf("/") + 1);
+  const twice = [`${name} `, `${JSON.stringify(name)} `].find((start) => message.startsWith(start));
+  return `${field} ${twice === undefined ? message : message.slice(twice.length)}`;
 }
 
 function shortened(text: string, limit: number): string {

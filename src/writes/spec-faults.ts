@@ -38,7 +38,11 @@ export function specFaults(
   { known, isChanged }: { known: Known; isChanged: (field: string) => boolean },
 ): FieldFault[] {
   const manifest = { apiVersion: API_VERSION, kind, metadata: key, spec };
-  const ofSchema = manifestFaults(kind, manifest);
+  const ofManifest = manifestFaults(kind, manifest);
+  // Rules between fields are asked for once the schema fits: a wrong name hides none of them.
+  const isOfName = ofManifest.length > 0 && ofManifest.every(({ path }) => path[0] === "metadata");
+  const ofSpec = isOfName ? manifestFaults(kind, { ...manifest, metadata: { ...key, name: "x" } }) : [];
+  const ofSchema = [...ofManifest, ...ofSpec];
   const sound = withoutFaulty(spec, ofSchema);
   const ofFields = RULES_OF_SINGLE_FIELDS.flatMap((rule) => rule.faults(sound));
   const ofTexts = textFaults(["spec"], withoutFaulty(sound, ofFields));

@@ -177,6 +177,14 @@ it("too many files are told as the source's own, of which no repository is known
   });
 });
 
+it("far too many files are told what a source may have", async () => {
+  const fixture = await withFunction();
+  const names = Array.from({ length: 10_001 }, (_, index) => ({ name: `f${index}` }));
+  expect((await upload(fixture, forgedZip(names))).body.details).toEqual([
+    { field: "", message: "a source has at most 3,000 files and 50 MiB unpacked" },
+  ]);
+});
+
 it.each([
   ["nothing", Buffer.alloc(0), /^the body is empty; send the zip itself/],
   ["a tar.gz", gzipSync("x"), /^the body is compressed by gzip and no zip/],

@@ -39,6 +39,16 @@ const refused: Record<string, [kind: Kind, body: unknown, faults: (string | RegE
   null: ["Function", null, ["the body wants a JSON object"]],
   "a number": ["Function", 1, ["the body wants a JSON object"]],
   "nothing at all": ["Function", {}, ["name: is missing", "runtime: is missing"]],
+  "no name, and fields that do not fit together": [
+    "FunctionJob",
+    { function_ref: "hello", runtime: "python3.11" },
+    ["name: is missing", "runtime: runtime belongs to inline jobs"],
+  ],
+  "a name that is none, and nothing to run": [
+    "FunctionJob",
+    { name: "A" },
+    [/^name: .* is no DNS label/, ": a job needs either function_ref"],
+  ],
   "null for what is required": ["Function", { name: null, runtime: null }, ["name: is missing", "runtime: is missing"]],
   "many faults at once": [
     "Function",
@@ -306,4 +316,11 @@ it("a repository is written in the fields of the API, its rest stays", () => {
   });
   expect(replacement(repository, { url: "/srv/local.git" }, KNOWN).spec).toEqual({ path: null });
   expect(faultsOf(() => replacement(repository, { url: "/srv/other.git" }, KNOWN))).toHaveLength(1);
+});
+
+it("a fault that begins with the name of its field is told once", () => {
+  const body = { name: "x", runtime: "python3.11", env_vars: { PORT: "1", "b c": "" } };
+  expect(() => created("Function", body)).toThrow(
+    /: env_vars\/PORT is set by sless itself .*; env_vars\/b c is no name of an environment variable/,
+  );
 });
