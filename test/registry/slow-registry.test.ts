@@ -47,7 +47,7 @@ describeWithServers("a registry far away", () => {
   it("that stands still in mid-push is given up, and says so", async () => {
     const { server, connect } = await open();
     const proxy = await registryProxy(server.host);
-    const client = connect(proxy.host, { stallMs: 500, tries: 2 });
+    const client = connect(proxy.host, { stallMs: 5_000, tries: 2 });
     proxy.fault = ({ method }) => (method === "HEAD" || method === "POST" ? undefined : "hold");
     const pushed = client.putBlob("far/still", blobOf(randomBytes(5_000_000)));
     await expect(pushed).rejects.toMatchObject({ status: 0, message: expect.stringContaining("did not answer") });

@@ -4,7 +4,7 @@ import { leaseHolder, leaseIdentity } from "../../../src/leader/kubernetes/index
 import { describeOnCluster, type TestCluster } from "../../support/kubernetes/index.ts";
 
 const LEASE = "sless-controller";
-const soon = () => AbortSignal.timeout(30_000);
+const soon = () => AbortSignal.timeout(120_000);
 
 async function world(cluster: TestCluster) {
   const namespace = await cluster.createNamespace("leader");

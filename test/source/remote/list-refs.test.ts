@@ -29,7 +29,7 @@ it.each([
     prefix: "refs/",
     url: "https://example.com/a.git",
     access: { authorization: undefined, ca: undefined, secrets: [], identity: "" },
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
   };
   await expect(listRefs(endless(line), options)).rejects.toMatchObject({
     code: "repository_unreachable",
