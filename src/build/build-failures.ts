@@ -5,6 +5,18 @@ import type { BuildState } from "./builder.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
 const FAILURES_KEPT = 10_000;
+/** The time of day may run a little apart from durations; more is a clock that was set. */
+const CLOCK_MOVED_MS = 1_000;
+
+interface Failure {
+  readonly fault: BuildFault;
+  readonly count: number;
+  readonly failedAt: Date;
+  /** For whoever reads it. */
+  retryAt: Date;
+  /** What decides, in the clock's monotonic milliseconds. */
+  readonly retryMs: number;
+}
 
 export interface BuildFailures {
   /** Why the build of this key failed, while it is too early to try again. */
@@ -15,23 +27,30 @@ export interface BuildFailures {
 
 /** Failures by key, each with its number in a row: they decide when a build is tried again. */
 export function buildFailures(clock: Clock): BuildFailures {
-  const failures = new Map<string, { fault: BuildFault; count: number; failedAt: Date; retryAt: Date }>();
+  const failures = new Map<string, Failure>();
   return {
     current(id, name) {
       const failure = failures.get(id);
-      if (!failure || clock.now() >= failure.retryAt) return undefined;
-      const { fault, failedAt, retryAt } = failure;
+      // Not by the time of day: one that is set back must not put a build off by as much.
+      const waitMs = failure ? failure.retryMs - clock.monotonicMs() : 0;
+      if (!failure || waitMs <= 0) return undefined;
+      const { fault, failedAt } = failure;
+      const due = clock.now().getTime() + waitMs;
+      if (Math.abs(due - failure.retryAt.getTime()) > CLOCK_MOVED_MS) failure.retryAt = new Date(due);
+      const { retryAt } = failure;
       return { phase: "failed", reason: fault.reason, message: fault.messageFor(name), failedAt, retryAt };
     },
     add(id, fault) {
       const count = (failures.get(id)?.count ?? 0) + 1;
       const failedAt = clock.now();
+      const delayMs = retryDelayMs(count, fault.code);
       failures.delete(id);
       failures.set(id, {
         fault,
         count,
         failedAt,
-        retryAt: new Date(failedAt.getTime() + retryDelayMs(count, fault.code)),
+        retryAt: new Date(failedAt.getTime() + delayMs),
+        retryMs: clock.monotonicMs() + delayMs,
       });
       // Keys of old pushes are never asked for again.
       for (const oldest of failures.keys()) {

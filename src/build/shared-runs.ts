@@ -46,12 +46,12 @@ interface Run<Result> {
 export function openSharedRuns<Wanted, Result>(options: SharedRunsOptions<Wanted, Result>): SharedRuns<Wanted, Result> {
   const { folder, clock } = options;
   const active = new Map<string, Run<Result>>();
-  const failures = new Map<string, { readonly fault: BuildFault; readonly count: number; readonly retryAt: number }>();
+  const failures = new Map<string, { readonly fault: BuildFault; readonly count: number; readonly retryMs: number }>();
   let started = 0;
 
   function remember(key: string, fault: BuildFault): void {
     const count = (failures.get(key)?.count ?? 0) + 1;
-    failures.set(key, { fault, count, retryAt: clock.now().getTime() + retryDelayMs(count, fault.code) });
+    failures.set(key, { fault, count, retryMs: clock.monotonicMs() + retryDelayMs(count, fault.code) });
   }
 
   function start(key: string, wanted: Wanted): Run<Result> {
@@ -87,7 +87,7 @@ export function openSharedRuns<Wanted, Result>(options: SharedRunsOptions<Wanted
     isRunning: (key) => active.has(key),
     async provide(key, wanted, user) {
       const failure = failures.get(key);
-      if (failure && !active.has(key) && clock.now().getTime() < failure.retryAt) throw failure.fault;
+      if (failure && !active.has(key) && clock.monotonicMs() < failure.retryMs) throw failure.fault;
       user.signal.throwIfAborted();
       let run = active.get(key);
       while (run?.stop.signal.aborted) {

@@ -31,15 +31,16 @@ export function claimingStore(objects: ObjectStore, clock: TimerClock): ObjectSt
 
 /** Taking the mark comes before looking for removals: they look for the mark after they have said that they remove. */
 async function claim(key: string, objects: ObjectStore, clock: TimerClock): Promise<void> {
-  const deadline = clock.now().getTime() + WAIT_MAX_MS;
+  const deadlineMs = clock.monotonicMs() + WAIT_MAX_MS;
   for (;;) {
     const marks = await marksOn(objects, key);
     const unused = marks.filter(({ says }) => says === "unused");
     for (const mark of unused) await objects.delete(mark.key);
     if (unused.length > 0) continue;
     const now = clock.now().getTime();
-    if (!marks.some(({ since }) => now - since.getTime() < REMOVAL_MAX_MS)) return;
-    if (now >= deadline) {
+    // Either way: one of a time to come was written before the clock was set back, and nobody is at it any more.
+    if (!marks.some(({ since }) => Math.abs(now - since.getTime()) < REMOVAL_MAX_MS)) return;
+    if (clock.monotonicMs() >= deadlineMs) {
       const cause = "it is being collected as garbage at this moment; try again in a minute";
       throw new SlessError("storage_unavailable", { what: `Object ${key}`, cause });
     }

@@ -91,7 +91,7 @@ async function readMarks(shelf: Shelf, { objects, clock, dryRun }: Run): Promise
         const other = unused.get(id);
         if (other) stale.push(other.key);
         unused.set(id, { key, since });
-      } else if (clock.now().getTime() - since.getTime() > 2 * REMOVAL_MAX_MS) stale.push(key);
+      } else if (Math.abs(clock.now().getTime() - since.getTime()) > 2 * REMOVAL_MAX_MS) stale.push(key);
     }
   }
   if (!dryRun) await eachOf(stale, WRITES_AT_ONCE, (key) => objects.delete(key));

@@ -56,6 +56,7 @@ function isDoomed(found: Found): found is Removed {
 async function removeBatch(shelf: Shelf, batch: readonly Removed[], deps: RemoveDeps): Promise<Removed[]> {
   const { objects, clock, run } = deps;
   const announcedAt = clock.now();
+  const announcedMs = clock.monotonicMs();
   const announced = new Map(batch.map(({ thing }) => [thing.id, removingKey(thing.id, announcedAt, run)]));
   const gone: Removed[] = [];
   try {
@@ -64,7 +65,7 @@ async function removeBatch(shelf: Shelf, batch: readonly Removed[], deps: Remove
     await eachOf(batch, AT_ONCE, async (found) => {
       const { thing, mark } = found;
       const isMarked = (await marksOn(objects, thing.id)).some(({ key }) => key === mark);
-      const isLate = clock.now().getTime() - announcedAt.getTime() > REMOVAL_BEGINS_MS;
+      const isLate = clock.monotonicMs() - announcedMs > REMOVAL_BEGINS_MS;
       if (!isMarked || isLate || isReferred(thing)) return;
       const removal = announced.get(thing.id)!;
       // While it is not known how a removal ended, it may still come to pass: its announcement stays.

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSlessError, SlessError } from "../../src/errors/index.ts";
+import { removingKey, unusedKey } from "../../src/garbage/marks.ts";
 import { referencesOf } from "../../src/garbage/references.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 import { manualClock } from "../support/manual-clock.ts";
@@ -245,6 +246,17 @@ describe("a claim", () => {
     expect(isSlessError(await refused, "storage_unavailable")).toBe(true);
     world.clock.advance(5 * 60_000);
     expect(await world.claiming.has(UNUSED)).toBe(true);
+  });
+
+  it("is not refused for a removal that was announced before the clock was set back by a day", async () => {
+    const world = garbageWorld();
+    await world.put(UNUSED);
+    await world.stored.put(removingKey(UNUSED, world.clock.now(), "abc"), new Uint8Array());
+    world.clock.jump(-DAY_MS);
+    expect(await world.claiming.has(UNUSED)).toBe(true);
+    await world.collect();
+    // The announcement is forgotten; that the thing is unused is what is said of it now.
+    expect(await world.marks()).toEqual([unusedKey(UNUSED, world.clock.now())]);
   });
 
   it("of what nobody collects costs one look and no write", async () => {

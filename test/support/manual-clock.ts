@@ -5,11 +5,13 @@ export interface ManualClock extends TimerClock {
   advance(ms: number): void;
   /** Milliseconds until each waiting timer, soonest first. */
   timers(): number[];
+  /** Sets the time of day forward, or back by a negative number; durations and timers are as before. */
+  jump(ms: number): void;
 }
 
 /** A clock that stands still until a test moves it. */
 export function manualClock(start = "2026-01-01T00:00:00.000Z"): ManualClock {
-  const epoch = Date.parse(start);
+  let epoch = Date.parse(start);
   let elapsed = 0;
   const timers = new Set<{ dueMs: number; callback: () => void }>();
   const soonest = () => [...timers].sort((a, b) => a.dueMs - b.dueMs);
@@ -29,6 +31,9 @@ export function manualClock(start = "2026-01-01T00:00:00.000Z"): ManualClock {
         next.callback();
       }
       elapsed = until;
+    },
+    jump(ms) {
+      epoch += ms;
     },
     timers: () => soonest().map(({ dueMs }) => dueMs - elapsed),
   };
