@@ -9,15 +9,15 @@ export async function sizesInBulk(git: GitObjects, ids: readonly ObjectId[]): Pr
   return ids.length === 0 ? new Map() : git.sizes([...new Set(ids)]);
 }
 
-/** Hands over the contents of blobs, one batch after the other, so that few are in memory at a time. */
+/** Hands over the contents of blobs, one batch after the other, so that few are in memory at a time; waits for `use`. */
 export async function readInBulk(
   git: GitObjects,
   ids: readonly ObjectId[],
   sizes: ReadonlyMap<ObjectId, number>,
-  use: (id: ObjectId, bytes: Uint8Array) => void,
+  use: (id: ObjectId, bytes: Uint8Array) => unknown,
 ): Promise<void> {
   for (const batch of blobBatches(ids, sizes)) {
-    for (const [id, bytes] of await git.blobs(batch)) use(id, bytes);
+    for (const [id, bytes] of await git.blobs(batch)) await use(id, bytes);
   }
 }
 

@@ -2,11 +2,12 @@ import { type Diagnostic, type ObjectIntent, refOf, refText } from "../apis/inde
 import { isYamlName, looksLikeManifest, type ManifestObject, parseManifest } from "../manifest/index.ts";
 import type { DesiredObject } from "../plan/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
-import type { GitObjects, ObjectId, TreeEntry } from "../source/index.ts";
+import { createBreather, type GitObjects, type ObjectId, type TreeEntry } from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
 import { diagnosticOf, type Fault } from "./fault.ts";
 import { entriesOf, type Folder, type Trees } from "./folder-walk.ts";
 import type { DesiredLimits } from "./limits.ts";
+import { type ManifestBudget, manifestBudget } from "./manifest-budget.ts";
 import { below, parentOf, resolveBelow } from "./paths.ts";
 
 /** One document of a manifest, without the parser's tree: 10,000 of those would not fit into the memory we allow. */
@@ -52,16 +53,24 @@ export function createManifestFiles(context: ManifestContext) {
   let known = new Map<string, KnownFolder>();
   let last: readonly YamlFile[] = [];
 
-  /** In the order of the folders; the same array as before while no file changed. */
+  /**
+   * In the order of the folders; the same array as before while no file changed.
+   *
+   * @throws SlessError `repository_too_large`
+   */
   async function read(folders: readonly Folder[], trees: Trees): Promise<readonly YamlFile[]> {
     const changed = folders.filter((folder) => known.get(folder.path)?.tree !== folder.tree);
-    const fresh = await readFolders(changed, trees);
+    const budget = manifestBudget(context.limits);
+    const fresh = await readFolders(changed, trees, budget);
     const next = new Map<string, KnownFolder>();
     const files: YamlFile[] = [];
     for (const { path, tree } of folders) {
       const folder = fresh.get(path) ?? known.get(path)!;
       next.set(path, folder.tree === tree ? folder : { tree, files: folder.files });
-      files.push(...folder.files);
+      for (const file of folder.files) {
+        budget.found(file.definitions.length);
+        files.push(file);
+      }
     }
     known = next;
     const isSame = files.length === last.length && files.every((file, at) => file === last[at]);
@@ -69,7 +78,11 @@ export function createManifestFiles(context: ManifestContext) {
     return last;
   }
 
-  async function readFolders(folders: readonly Folder[], trees: Trees): Promise<Map<string, KnownFolder>> {
+  async function readFolders(
+    folders: readonly Folder[],
+    trees: Trees,
+    budget: ManifestBudget,
+  ): Promise<Map<string, KnownFolder>> {
     const slots = new Map<string, { tree: ObjectId; files: (YamlFile | undefined)[] }>();
     const wanted: { folder: string; index: number; file: string; entry: TreeEntry }[] = [];
     for (const folder of folders) {
@@ -85,7 +98,7 @@ export function createManifestFiles(context: ManifestContext) {
       // A copy is as large as it must be; an array that grew is not.
       slots.set(folder.path, { tree: folder.tree, files: files.slice() });
     }
-    await readYaml(context, wanted, (want, file) => {
+    await readYaml({ ...context, budget }, wanted, (want, file) => {
       slots.get(want.folder)!.files[want.index] = file;
     });
     return slots as Map<string, KnownFolder>;
@@ -99,8 +112,12 @@ interface Wanted {
   readonly entry: TreeEntry;
 }
 
+interface ReadingContext extends ManifestContext {
+  readonly budget: ManifestBudget;
+}
+
 async function readYaml<W extends Wanted>(
-  context: ManifestContext,
+  context: ReadingContext,
   wanted: readonly W[],
   done: (want: W, file: YamlFile) => void,
 ): Promise<void> {
@@ -121,15 +138,22 @@ async function readYaml<W extends Wanted>(
     else done(want, looksLikeManifest(want.file, "") ? tooLarge(want, limits) : dataFile(want));
   }
   const byBlob = Map.groupBy(readable, (want) => want.entry.id);
-  await readInBulk(git, [...byBlob.keys()], sizes, (id, bytes) => {
+  const breathe = createBreather();
+  await readInBulk(git, [...byBlob.keys()], sizes, async (id, bytes) => {
     const text = new TextDecoder().decode(bytes);
-    for (const want of byBlob.get(id)!) done(want, yamlFile(context, want, text));
+    for (const want of byBlob.get(id)!) {
+      done(want, yamlFile(context, want, text));
+      await breathe();
+    }
   });
 }
 
-function yamlFile(context: ManifestContext, want: Wanted, text: string): YamlFile {
+/** @throws SlessError `repository_too_large` */
+function yamlFile(context: ReadingContext, want: Wanted, text: string): YamlFile {
+  const { namespace, runtimes, budget } = context;
+  budget.looked(text.length);
   if (!looksLikeManifest(want.file, text)) return dataFile(want);
-  const { namespace, runtimes } = context;
+  budget.parsed(text.length);
   const parsed = parseManifest({ file: want.file, text, namespace, runtimes: [...runtimes.keys()] });
   return {
     ...stamp(want),

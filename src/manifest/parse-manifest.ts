@@ -6,11 +6,13 @@ import { type DocumentContext, readDocument } from "./document.ts";
 import type { ManifestObject, ParsedManifest, Position } from "./manifest.ts";
 import { offsetAt, placesIn } from "./place.ts";
 import { reportCharacters } from "./syntax.ts";
-import { parseDocuments } from "./yaml-documents.ts";
+import { hasMoreTokens, parseDocuments } from "./yaml-documents.ts";
 
 /** A larger file, or one with more documents, is no manifest that a person keeps by hand. */
 export const MANIFEST_MAX_CHARACTERS = 262_144;
 export const MANIFEST_MAX_DOCUMENTS = 200;
+/** A large manifest that people keep has some for every line; beyond this is hardly anything but marks. */
+const TOKENS_MAX = 100_000;
 
 export interface ManifestFile extends DocumentContext {
   /** Path below the repository's root, for the diagnostics. */
@@ -52,6 +54,10 @@ function documentsOf(text: string, diagnostics: Diagnostics): Document.Parsed[] 
     return [];
   }
   if (!reportCharacters(text, diagnostics)) return [];
+  if (hasMoreTokens(text, TOKENS_MAX)) {
+    diagnostics.add("manifest_too_large", 0, { limit: `${TOKENS_MAX} words and marks of YAML` });
+    return [];
+  }
   try {
     const documents = parseDocuments(text, MANIFEST_MAX_DOCUMENTS + 1);
     if (documents.length <= MANIFEST_MAX_DOCUMENTS) return documents;

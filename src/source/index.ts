@@ -1,4 +1,5 @@
 export { type EntryFault, type EntryName, entryFaults, faultyEntries } from "./archive-entries.ts";
+export { createBreather } from "./breather.ts";
 export * from "./file-tree.ts";
 export * from "./find-git.ts";
 export { findGitDirectory, type GitDirectory } from "./git-directory.ts";

@@ -156,6 +156,39 @@ it("a tree that names endless paths is refused before they are walked", async ()
   await expect(read()).rejects.toMatchObject({ code: "repository_too_large" });
 });
 
+it.each<[string, object]>([
+  ["YAML", { maxYamlBytes: 10_000 }],
+  ["manifests", { maxManifestBytes: 10_000 }],
+  ["objects", { maxManifests: 100 }],
+])("one manifest in ever so many places is more %s than the limit, and nobody waits for it", async (_what, limits) => {
+  const { repository, read } = await desiredFrom(functionFolder("hello"), { limits });
+  let tree = await repository.git("rev-parse", "HEAD:functions/hello");
+  for (let level = 0; level < 3; level += 1) tree = await treeOf(repository, tree, 10);
+  const commit = await repository.git("commit-tree", tree, "-m", "copies");
+  await repository.git("reset", "--quiet", "--soft", commit);
+  await expect(read()).rejects.toMatchObject({ code: "repository_too_large" });
+});
+
+it("while many manifests are read other work goes on", async () => {
+  const { repository, read } = await desiredFrom(functionFolder("hello"));
+  let tree = await repository.git("rev-parse", "HEAD:functions/hello");
+  for (let level = 0; level < 3; level += 1) tree = await treeOf(repository, tree, 12);
+  const commit = await repository.git("commit-tree", tree, "-m", "copies");
+  await repository.git("reset", "--quiet", "--soft", commit);
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const { diagnostics } = await read().finally(() => {
+    isOver = true;
+  });
+  expect(diagnostics.length).toBeGreaterThan(1_000);
+  expect(turns).toBeGreaterThan(10);
+});
+
 /** A tree whose folders are all the same other tree. */
 async function treeOf(repository: { work: string }, inner: string, width: number): Promise<string> {
   const { execFileSync } = await import("node:child_process");

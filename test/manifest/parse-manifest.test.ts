@@ -420,11 +420,32 @@ describe("bounds", () => {
   });
 
   it.each([
-    ["brackets", "[".repeat(100_000)],
-    ["braces", "{a: ".repeat(50_000)],
-    ["dashes", "- ".repeat(100_000)],
+    ["brackets", "[".repeat(40_000)],
+    ["braces", "{a: ".repeat(10_000)],
+    ["dashes", "- ".repeat(40_000)],
     ["nested maps", Array.from({ length: 400 }, (_, depth) => `${" ".repeat(depth)}a:\n`).join("")],
   ])("%s nested without end are refused", (_what, text) => {
     expect(parse(text).diagnostics.map(({ code }) => code)).toContain("yaml_syntax");
+  });
+
+  it.each(["[", "- ", "|\n", "a\n", "{", "&a *a "])("a file of nothing but %j is refused unparsed", (mark) => {
+    const text = functionYaml(mark.repeat(Math.floor(250_000 / mark.length)));
+    expect(linesOf(parse(text))).toEqual([
+      "1:1 manifest_too_large The manifest is larger than 100000 words and marks of YAML. Split it.",
+    ]);
+  });
+
+  it("of a text that is no YAML any more not all is told", () => {
+    const { objects, diagnostics } = parse(functionYaml(`  env: {}\n${"]".repeat(90_000)}`));
+    expect(objects).toEqual([]);
+    expect(diagnostics[0]).toMatchObject({ code: "yaml_syntax", line: 7 });
+    expect(diagnostics.length).toBeLessThanOrEqual(110);
+  });
+
+  it("a file as large as one may be, of lines that people write, is read", () => {
+    const env = Array.from({ length: 100 }, (_, at) => `    NAME_${at}: value ${at}\n`).join("");
+    const document = `${functionYaml(`  env:\n${env}`)}---\n`;
+    const text = document.repeat(Math.floor(MANIFEST_MAX_CHARACTERS / document.length));
+    expect(parse(text).diagnostics).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { messageOf, SlessError } from "../../errors/index.ts";
+import { createBreather } from "../breather.ts";
 import { findGitDirectory, type GitDirectory, textOf } from "../git-directory.ts";
 import type { ObjectId, TreeEntry } from "../git-reader.ts";
-import { createBreather } from "./breather.ts";
 import { createFileMemory } from "./file-ids.ts";
 import { createLeftOut, type LeftOut } from "./left-out.ts";
 import type { RawPath } from "./raw-path.ts";
