@@ -3,7 +3,8 @@ import type { HeldDeletion } from "../server/client.ts";
 import { readLine, say } from "./io.ts";
 import { nameOf } from "./kind-names.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
-import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+import { requiredRepository } from "./repository-argument.ts";
+import { CLIENT_OPTIONS, REPOSITORY_ARGUMENTS, type Verb } from "./verb.ts";
 
 interface ApproveOptions {
   readonly yes?: boolean;
@@ -13,14 +14,16 @@ interface ApproveOptions {
 export const approve: Verb<ApproveOptions> = {
   name: "approve",
   summary: "Approve the deletions that a repository's guard holds",
-  arguments: [{ name: "<repository>", description: "name of the repository", completes: ["repositories"] }],
+  arguments: REPOSITORY_ARGUMENTS,
   options: [{ flags: "-y, --yes", description: "do not ask" }, RESULT_OPTION, ...CLIENT_OPTIONS],
   examples: [
     { line: "sless approve example", does: "list what is held, ask, approve exactly that" },
     { line: "sless approve example --yes", does: "for scripts" },
   ],
-  async run([repository = ""], { yes = false, output }, { io, settings, client }) {
+  async run(args, { yes = false, output }, context) {
+    const { io, settings, client } = context;
     const { namespace } = settings;
+    const repository = await requiredRepository(args, "approve", context);
     // Whoever reads the outcome from stdout wants nothing else there.
     const to = output ? io.stderr : io.stdout;
     const end = (approved: readonly HeldDeletion[], code: number) => {

@@ -38,7 +38,7 @@ export const dev: Verb<DevOptions> = {
     { flags: "--repo <path>", description: "local repository, bare or not (default: .)" },
     { flags: "--worktree <folder>", description: "follow the files as they lie there, uncommitted edits too" },
     { flags: "--ref <name>", description: "branch, tag or commit to follow (default: HEAD)" },
-    { flags: "--path <folder>", description: "only this folder of the repository", fallback: "" },
+    { flags: "--path <folder>", description: "only this folder of the repository", fallback: "", mayBeEmpty: true },
     {
       flags: "-n, --namespace <name>",
       description: "namespace (SLESS_NAMESPACE; default: default)",

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
 import type { ObjectOf } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
+import type { GitReader, Resolved } from "../source/index.ts";
 import { codeOf, compareWithServer } from "./compare-with-server.ts";
 import { findRepository } from "./find-repository.ts";
 import { liveObjects } from "./live-objects.ts";
+import { mistyped } from "./missing-commit.ts";
 import { PLAN_OPTION, type PlanOutput, writePlan } from "./plan-output.ts";
 import { repositoryArgument } from "./repository-argument.ts";
 import { OPTIONAL_REPOSITORY_ARGUMENTS, READ_OPTIONS, type Verb } from "./verb.ts";
@@ -35,9 +37,10 @@ export const diff: Verb<DiffOptions> = {
     const name = await repositoryArgument(args, VERB, context);
     const live = await liveObjects(context, VERB);
     const repository = chosen(name, live.repositories, settings.namespace);
-    const git = await deps.openGitReader(await findRepository(resolve(io.cwd, repo)));
+    const clone = await findRepository(resolve(io.cwd, repo));
+    const git = await deps.openGitReader(clone);
     try {
-      const at = { live, repository, git, head: await git.resolveExpression(head) };
+      const at = { live, repository, git, head: await headOf(git, head, clone) };
       const comparison = await compareWithServer(at, context);
       await writePlan(comparison, output, context);
       return codeOf(comparison);
@@ -46,6 +49,14 @@ export const diff: Verb<DiffOptions> = {
     }
   },
 };
+
+async function headOf(git: GitReader, head: string, clone: string): Promise<Resolved> {
+  try {
+    return await git.resolveExpression(head);
+  } catch (error) {
+    throw await mistyped(error, clone, VERB);
+  }
+}
 
 function chosen(
   name: string | undefined,

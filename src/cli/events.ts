@@ -34,8 +34,10 @@ export const events: Verb<EventsOptions> = {
         (!wanted || (object.kind === wanted.named.kind && (wanted.name ?? object.name) === object.name)),
     );
     if (output === "json" || output === "yaml") io.stdout.write(serialized({ items }, output));
-    else if (items.length === 0) say(io.stderr, `Nothing happened in namespace ${namespace} that is still known.`);
-    else if (output === "name") for (const name of new Set(items.map(objectText))) say(io.stdout, name);
+    else if (items.length === 0) {
+      const to = wanted ? ` to ${args.join(" ")}` : "";
+      say(io.stderr, `Nothing happened${to} in namespace ${namespace} that is still known.`);
+    } else if (output === "name") for (const name of new Set(items.map(objectText))) say(io.stdout, name);
     else printTable(items, output === "wide", io, style);
     return 0;
   },

@@ -26,6 +26,11 @@ export function hasWorktree(repository: string): Promise<boolean> {
   return isThere(join(repository, ".git"));
 }
 
+/** Whether the clone at this path (`findRepository`) was made without the older part of its history. */
+export async function isShallow(repository: string): Promise<boolean> {
+  return (await isThere(join(repository, ".git", "shallow"))) || (await isThere(join(repository, "shallow")));
+}
+
 async function isBare(folder: string): Promise<boolean> {
   const parts = await Promise.all(["HEAD", "objects", "refs"].map((name) => isThere(join(folder, name))));
   return parts.every(Boolean);

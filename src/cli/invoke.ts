@@ -21,7 +21,7 @@ export const invoke: Verb<InvokeOptions> = {
   summary: "Call a function or service and print its answer",
   arguments: [{ name: "<name>", description: "name, or kind/name", completes: ["functions", "services"] }],
   options: [
-    { flags: "-d, --data <payload>", description: "the event: text, @file or - for stdin" },
+    { flags: "-d, --data <payload>", mayBeEmpty: true, description: "the event: text, @file or - for stdin" },
     { flags: "-H, --header <header>", description: "a header, name: value; may be repeated", repeated: true },
     { flags: "-i, --include", description: "print status and headers too" },
     ...CLIENT_OPTIONS,

@@ -41,6 +41,11 @@ const BY_WORD = new Map<string, NamedKind>(
 export function kindNamed(word: string, verb: string): NamedKind {
   const named = BY_WORD.get(word.toLowerCase());
   if (named) return named;
+  if (/^secrets?$/i.test(word))
+    throw new SlessError("usage_invalid", {
+      cause: "secrets have verbs of their own: `sless secret list`, `set` and `delete`",
+      verb,
+    });
   const near = nearestName(word, [...BY_WORD.keys()]);
   const known = near ? `did you mean ${near}?` : `known: ${KIND_WORDS.join(", ")}`;
   throw new SlessError("usage_invalid", { cause: `"${word}" is no kind; ${known}`, verb });

@@ -5,6 +5,7 @@ import { isSlessError, SlessError } from "../errors/index.ts";
 import { changesBetween, type DesiredState, isWriting } from "../plan/index.ts";
 import type { GitReader, Resolved } from "../source/index.ts";
 import { findRepository } from "./find-repository.ts";
+import { historyHint, mistyped } from "./missing-commit.ts";
 import { PLAN_OPTION, type PlanOutput, writePlan } from "./plan-output.ts";
 import { planWithServer } from "./plan-with-server.ts";
 import { readBuilds } from "./read-builds.ts";
@@ -30,7 +31,7 @@ export const plan: Verb<PlanOptions> = {
       description: "compare with the merge base of this and the head, as a pull request does",
     },
     { flags: "--head <commit>", description: "branch, tag or commit to plan (default: HEAD)" },
-    { flags: "--path <folder>", description: "only this folder of the repository", fallback: "" },
+    { flags: "--path <folder>", description: "only this folder of the repository", fallback: "", mayBeEmpty: true },
     {
       flags: "--server",
       description: "compare with what the server runs; without --head what is not committed counts too",
@@ -54,9 +55,10 @@ export const plan: Verb<PlanOptions> = {
     if (options.repository !== undefined) throw usage("--repository is for --server");
     const { repo, base, head = "HEAD", path, output } = options;
     const { io, deps } = context;
-    const git = await deps.openGitReader(await findRepository(resolve(io.cwd, repo)));
+    const repository = await findRepository(resolve(io.cwd, repo));
+    const git = await deps.openGitReader(repository);
     try {
-      const revisions = await revisionsOf(git, base, head);
+      const revisions = await revisionsOf(git, base, head, repository);
       const runtimes = await deps.loadRuntimes();
       const states = await readStates(git, revisions, { path, namespace: context.settings.namespace, runtimes });
       const changes = changesBetween(states.base, states.head);
@@ -67,7 +69,7 @@ export const plan: Verb<PlanOptions> = {
       if (diagnostics.length > 0) return 2;
       return changes.actions.some(isWriting) ? 1 : 0;
     } catch (error) {
-      throw mistyped(error);
+      throw await mistyped(error, repository, "plan");
     } finally {
       await git.close();
     }
@@ -84,23 +86,22 @@ function usage(cause: string): SlessError {
   return new SlessError("usage_invalid", { cause, verb: "plan" });
 }
 
-/** Nobody here has a spec to correct: a ref or a folder that is not there was mistyped. */
-function mistyped(error: unknown): unknown {
-  if (!isSlessError(error, "ref_not_found") && !isSlessError(error, "path_not_found")) return error;
-  return new SlessError("usage_invalid", { cause: error.happened.replace(/\.$/, ""), verb: "plan" }, { cause: error });
-}
-
 interface Revisions {
   readonly base: Resolved | undefined;
   readonly head: Resolved;
 }
 
-async function revisionsOf(git: GitReader, base: string | undefined, head: string): Promise<Revisions> {
+async function revisionsOf(
+  git: GitReader,
+  base: string | undefined,
+  head: string,
+  repository: string,
+): Promise<Revisions> {
   const to = await git.resolveExpression(head);
   if (base === undefined) return { base: undefined, head: to };
   const from = await git.resolveExpression(base);
   const common = await git.mergeBase(from.commit, to.commit);
-  if (common === undefined) throw usage(`${base} and ${head} have no common history`);
+  if (common === undefined) throw usage(`${base} and ${head} have no common history${await historyHint(repository)}`);
   return { base: common === to.commit ? to : await git.resolveExpression(common), head: to };
 }
 

@@ -2,6 +2,8 @@ import type { Input, Io, Output } from "./io.ts";
 
 /** Exit code of a process that a second signal ended before it could stop by itself. */
 const IMPATIENT = 130;
+/** Exit code of a process whose output cannot be written. */
+const UNWRITABLE = 2;
 
 /**
  * The io of a process, which is this very one. The first SIGINT or SIGTERM aborts `signal`, a second one ends the process at once.
@@ -32,7 +34,9 @@ export async function endProcess(code: number): Promise<never> {
 function output(stream: NodeJS.WriteStream): Output {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
-    throw error;
+    // A full disk below a redirection; what stands there is not all, and no output can say so but the other one.
+    if (stream === process.stdout) process.stderr.write(`error: the output cannot be written: ${error.message}\n`);
+    process.exit(UNWRITABLE);
   });
   // One for all writes: each would leave listeners behind on a stream whose reader is gone.
   let drained: Promise<void> | undefined;

@@ -50,10 +50,19 @@ function toCommand(verb: Verb, program: Command, run: RunVerb): Command {
     .description(verb.summary)
     .addHelpText("after", examplesText(verb.examples));
   for (const row of verb.arguments ?? []) command.addArgument(toArgument(row));
-  for (const row of verb.options ?? []) command.addOption(toOption(row));
+  for (const row of verb.options ?? []) {
+    const option = toOption(row);
+    command.addOption(option);
+    if (!row.mayBeEmpty) command.on(`option:${option.name()}`, (value: unknown) => refuseEmpty(command, row, value));
+  }
   return command
     .showHelpAfterError(`See \`sless ${verb.name} --help\`.`)
     .action(() => run(verb, command.args, command.opts()));
+}
+
+/** `--into "$FOLDER"` without such a variable does not mean the folder that one happens to be in. */
+function refuseEmpty(command: Command, { flags }: OptionRow, value: unknown): void {
+  if (value === "") command.error(`error: option '${flags}' is given an empty text`);
 }
 
 function toArgument({ name, description }: ArgumentRow): Argument {

@@ -19,15 +19,29 @@ export interface RepositoryFlags extends Readonly<Partial<Record<(typeof REF_FLA
 
 /** All but `--url`, which one verb must have and the other may. */
 export const REPOSITORY_OPTIONS: readonly OptionRow[] = [
-  { flags: "--branch <name>", description: "branch that is followed (default: the repository's own)" },
-  { flags: "--tag <name>", description: "tag instead" },
-  { flags: "--semver <range>", description: "newest tag of a range instead: 1.x" },
-  { flags: "--commit <id>", description: "one commit instead" },
-  { flags: "--path <path>", description: "folder that is followed (default: all)" },
-  { flags: "--secret <name>", description: "secret with username and password, or token", completes: "secret" },
-  { flags: "--webhook-secret <name>", description: "secret whose token a forge signs with", completes: "secret" },
-  { flags: "--interval <duration>", description: "how often the repository is asked (default: 1m)" },
-  { flags: "--timeout <duration>", description: "how long a fetch may take (default: 1m)" },
+  {
+    flags: "--branch <name>",
+    mayBeEmpty: true,
+    description: "branch that is followed (default: the repository's own)",
+  },
+  { flags: "--tag <name>", mayBeEmpty: true, description: "tag instead" },
+  { flags: "--semver <range>", mayBeEmpty: true, description: "newest tag of a range instead: 1.x" },
+  { flags: "--commit <id>", mayBeEmpty: true, description: "one commit instead" },
+  { flags: "--path <path>", mayBeEmpty: true, description: "folder that is followed (default: all)" },
+  {
+    flags: "--secret <name>",
+    mayBeEmpty: true,
+    description: "secret with username and password, or token",
+    completes: "secret",
+  },
+  {
+    flags: "--webhook-secret <name>",
+    mayBeEmpty: true,
+    description: "secret whose token a forge signs with",
+    completes: "secret",
+  },
+  { flags: "--interval <duration>", mayBeEmpty: true, description: "how often the repository is asked (default: 1m)" },
+  { flags: "--timeout <duration>", mayBeEmpty: true, description: "how long a fetch may take (default: 1m)" },
   { flags: "--prune", description: "delete what is gone from the repository (default)" },
   { flags: "--no-prune", description: "keep it" },
   {
@@ -35,8 +49,16 @@ export const REPOSITORY_OPTIONS: readonly OptionRow[] = [
     description: "what becomes of its objects when the repository is deleted here (default: Orphan, they stay)",
     choices: ["Orphan", "Delete"],
   },
-  { flags: "--max-deletions <number>", description: "more at once wait for an approval (default: 10)" },
-  { flags: "--max-percent <number>", description: "the same as a share of its objects (default: 50)" },
+  {
+    flags: "--max-deletions <number>",
+    mayBeEmpty: true,
+    description: "more at once wait for an approval (default: 10)",
+  },
+  {
+    flags: "--max-percent <number>",
+    mayBeEmpty: true,
+    description: "the same as a share of its objects (default: 50)",
+  },
 ];
 
 /**

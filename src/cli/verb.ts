@@ -62,6 +62,8 @@ export interface OptionRow {
   readonly repeated?: boolean;
   /** The verb does not run without it. */
   readonly required?: boolean;
+  /** An empty text means something; elsewhere it is what a shell makes of an unset variable, and is refused. */
+  readonly mayBeEmpty?: boolean;
   /** The value is a setting and stands above its variable. */
   readonly setting?: keyof SettingFlags;
   readonly completes?: Completes;

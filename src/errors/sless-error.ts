@@ -37,8 +37,8 @@ function fill(template: string, details: ErrorDetails): string {
   const filled = template.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
     name in details ? String(details[name]) : whole,
   );
-  // A cause often ends with a full stop of its own.
-  return filled.replaceAll(/\.\.(?!\.)$/g, ".");
+  // A cause often ends with a full stop or a question of its own.
+  return filled.replace(/([.?])\.$/, "$1");
 }
 
 export function isSlessError(error: unknown, code?: ErrorCode): error is SlessError {

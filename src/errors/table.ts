@@ -397,7 +397,7 @@ export const ERRORS = {
     status: 409,
     consequence: "stalled",
     happened: "Repository {repository} is suspended.",
-    remedy: "Set its spec.suspend to false, then it is synced.",
+    remedy: "Run `sless resume {repository}`, or set its spec.suspend to false; then it is synced.",
   },
   deletions_held: {
     status: 409,
@@ -474,7 +474,8 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "The source archive {key} cannot be read: {cause}.",
-    remedy: "The next sync of its repository stores it anew (`sless reconcile`); what was uploaded, upload once more.",
+    remedy:
+      "Run `sless reconcile` for its repository, whose next sync stores it anew by itself; what was uploaded, upload once more.",
   },
   start_failed: {
     status: 422,
@@ -585,7 +586,8 @@ export const ERRORS = {
     status: 502,
     consequence: "retry",
     happened: "{what} is damaged in the store: {cause}.",
-    remedy: "A source of a repository is stored anew by its next sync; upload others once more.",
+    remedy:
+      "Run `sless reconcile` for its repository, whose next sync stores it anew by itself; what was uploaded, upload once more.",
   },
   cluster_unavailable: {
     status: 503,

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { open, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -45,6 +46,20 @@ it("all that was written arrives before the process ends, whatever still runs", 
   const run = await running(code, () => {});
   expect(run.code).toBe(3);
   expect(run.printed).toHaveLength(size);
+});
+
+it.runIf(existsSync("/dev/full"))("output that cannot be written is told, in one line, and is no success", async () => {
+  const script = join(await temporaryFolder(), "script.ts");
+  const code = `import { processIo } from ${JSON.stringify(FACE)};\nprocessIo(process).stdout.write("a line\\n");\n`;
+  await writeFile(script, code);
+  const full = await open("/dev/full", "w");
+  const child = spawn(process.execPath, [script], { stdio: ["ignore", full.fd, "pipe"] });
+  let complaints = "";
+  child.stderr?.on("data", (chunk) => (complaints += chunk));
+  const ended = await new Promise<number | null>((done) => child.on("close", done));
+  await full.close();
+  expect(ended).toBe(2);
+  expect(complaints).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\n$/);
 });
 
 it("a reader that goes away ends the process quietly", async () => {

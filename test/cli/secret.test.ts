@@ -88,8 +88,14 @@ it("delete takes the whole secret, or only keys", async () => {
     stdout: "secret/api deleted\n",
     written: [["api", {}, { namespace: "default" }]],
   });
-  expect(await run(["delete", "api", "a", "b"])).toMatchObject({
-    stdout: "secret/api a deleted\nsecret/api b deleted\n",
-    written: [["api", { a: null, b: null }, { namespace: "default", replace: false }]],
+  expect(await run(["delete", "api", "token", "user"])).toMatchObject({
+    stdout: "secret/api token deleted\nsecret/api user deleted\n",
+    written: [["api", { token: null, user: null }, { namespace: "default", replace: false }]],
   });
+});
+
+it("a key that is not there is not told as deleted, and nothing else goes", async () => {
+  const { code, stderr, written } = await run(["delete", "api", "token", "tokn"]);
+  expect({ code, written }).toEqual({ code: 2, written: [] });
+  expect(stderr).toContain("Key tokn of secret default/api does not exist");
 });

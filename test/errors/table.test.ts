@@ -19,6 +19,9 @@ describe("the table of errors", () => {
   });
 
   it("a cause that ends with a full stop does not double it", () => {
-    expect(new SlessError("internal", { cause: "The disk is full." }).happened).toBe("sless failed: The disk is full.");
+    const happened = (cause: string) => new SlessError("usage_invalid", { cause, verb: "get" }).happened;
+    expect(happened("The disk is full.")).toBe("The disk is full.");
+    expect(happened("did you mean hello?")).toBe("did you mean hello?");
+    expect(happened("3 of 4")).toBe("3 of 4.");
   });
 });
