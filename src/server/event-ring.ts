@@ -3,7 +3,8 @@ import { newsOf, type ProgressEvent } from "../report/index.ts";
 import type { EventItem } from "./items.ts";
 
 const PER_NAMESPACE = 200;
-const NAMESPACES_MAX = 1_000;
+/** Of all namespaces together: an event takes up to a kilobyte. */
+const EVENTS_MAX = 20_000;
 const MESSAGE_MAX = 1_000;
 
 /** What happened lately in a namespace, oldest first. */
@@ -17,9 +18,17 @@ export interface EventRing extends EventList {
   list(namespace: string): readonly EventItem[];
 }
 
-/** Keeps the last 200 events of the 1,000 namespaces in which something happened last. */
+/** Keeps the last 200 events of each of the namespaces in which something happened last, 20,000 in all. */
 export function createEventRing(clock: Pick<Clock, "now">): EventRing {
   const rings = new Map<string, EventItem[]>();
+  let kept = 0;
+  const forgetSilent = () => {
+    for (const [namespace, { length }] of rings) {
+      if (kept <= EVENTS_MAX) return;
+      rings.delete(namespace);
+      kept -= length;
+    }
+  };
   return {
     report(event) {
       const news = newsOf(event);
@@ -33,7 +42,8 @@ export function createEventRing(clock: Pick<Clock, "now">): EventRing {
       const time = clock.now().toISOString();
       ring.push({ type, reason, message: message.slice(0, MESSAGE_MAX), object: { kind, name }, time });
       if (ring.length > PER_NAMESPACE) ring.shift();
-      if (rings.size > NAMESPACES_MAX) rings.delete(rings.keys().next().value!);
+      else kept += 1;
+      forgetSilent();
     },
     list: (namespace) => [...(rings.get(namespace) ?? [])],
   };

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { FinishedCall } from "../gateway/index.ts";
 import type { DeliveryOutcome } from "../hooks/index.ts";
@@ -6,6 +7,7 @@ import type { Reporter } from "../report/index.ts";
 /** Functions beyond this many are counted together as `other`, so that no tenant can fill the memory with series. */
 const FUNCTIONS_MAX = 1_000;
 const OTHER = "other";
+const CLIENT_GONE = 499;
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 const STEP_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900];
 
@@ -31,7 +33,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
   const functions = boundedSet(FUNCTIONS_MAX);
   const calls = new Counter({
     name: "sless_gateway_calls_total",
-    help: "Calls of functions by the status that the client got; 499 = it went away before",
+    help: "Calls of functions by the status that the client got; 499 = it went away before, other = none of HTTP's",
     labelNames: ["namespace", "function", "status"] as const,
     registers,
   });
@@ -77,7 +79,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     onCall({ namespace, name, status, durationMs }) {
       const known = functions.has(`${namespace}/${name}`);
       const labels = known ? { namespace, function: name } : { namespace: OTHER, function: OTHER };
-      calls.inc({ ...labels, status: String(status) });
+      calls.inc({ ...labels, status: statusLabel(status) });
       callSeconds.observe(labels, durationMs / 1_000);
     },
     onDelivery: (outcome) => deliveries.inc({ outcome }),
@@ -99,6 +101,11 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     },
     watchQueue: (queue, depth) => void queues.set(queue, depth),
   };
+}
+
+/** Functions choose their statuses: numbers that mean nothing are no series of their own. */
+function statusLabel(status: number): string {
+  return status in STATUS_CODES || status === CLIENT_GONE ? String(status) : OTHER;
 }
 
 /** The first `max` values that are asked for; no others. */

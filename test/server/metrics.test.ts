@@ -26,3 +26,13 @@ it("functions beyond a thousand are counted together", async () => {
   expect(text.match(/^sless_gateway_calls_total\{/gm)).toHaveLength(1_001);
   expect(text).toContain('sless_gateway_calls_total{namespace="other",function="other",status="200"} 200');
 });
+
+it("statuses that HTTP does not know are counted together", async () => {
+  const metrics = createMetrics();
+  for (let status = 200; status < 1_000; status += 1)
+    metrics.onCall({ namespace: "default", name: "hello", status, durationMs: 1 });
+  const text = await metrics.text();
+  expect(text).toContain('function="hello",status="404"} 1');
+  expect(text).toContain('function="hello",status="499"} 1');
+  expect(text.match(/^sless_gateway_calls_total\{/gm)!.length).toBeLessThan(80);
+});
