@@ -62,6 +62,31 @@ it("a password goes straight to a registry that asks for it, as ECR does, and no
   expect(told).toEqual([undefined, BASIC, BASIC]);
 });
 
+it.each(["Basic", "Bearer"])(
+  "credentials that were renewed are taken when a registry that asks for %s refuses the old ones",
+  async (scheme) => {
+    let valid = "old";
+    const asks = `Basic ${Buffer.from("team:new").toString("base64")}`;
+    const isRight = (header = "") => header === `Basic ${Buffer.from(`team:${valid}`).toString("base64")}`;
+    const tokens = await noting(({ headers }, answer) => {
+      if (isRight(headers.authorization)) answer.end(JSON.stringify({ token: valid, expires_in: 3600 }));
+      else answer.writeHead(401).end();
+    });
+    const challenge = scheme === "Basic" ? 'Basic realm="r"' : `Bearer realm="${tokens.origin}/token",service="test"`;
+    const { origin, told } = await noting(({ headers: { authorization } }, answer) => {
+      if (scheme === "Basic" ? isRight(authorization) : authorization === `Bearer ${valid}`) answer.end();
+      else answer.writeHead(401, { "www-authenticate": challenge }).end();
+    });
+    const credentials = async () => ({ username: "team", password: valid });
+    const client = connect(origin, { credentials });
+    expect(await client.hasBlob("team/one", BLOB.digest)).toBe(true);
+    valid = "new";
+    expect(await client.hasBlob("team/one", BLOB.digest)).toBe(true);
+    await client.putBlob("team/one", BLOB);
+    expect(scheme === "Basic" ? told.at(-1) : tokens.told.at(-1)).toBe(asks);
+  },
+);
+
 it("the host that a registry redirects to for a blob is told nothing", async () => {
   const tokens = await tokenService();
   const storage = await noting((_, answer) => void answer.end(BLOB.bytes));

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ArchiveFile, packArchive } from "../../../src/source/index.ts";
 import { digestOf, requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
+import { pushBaseImage } from "../../support/base-image.ts";
 import { readImage } from "../../support/image-files.ts";
 import { buildServer, buildServers, describeWithServers } from "../../support/kubernetes/index.ts";
 import { inspectImage, unpackImage } from "../../support/oci-tools.ts";
@@ -164,6 +165,16 @@ describeWithServers("an image of a function", () => {
     expect(await readFile(join(image, "modules/installed"), "utf8")).toBe("a");
     const { uid, mode } = await stat(join(rootfs, "sless/runtime/server"));
     expect([uid, mode & 0o777]).toEqual([process.getuid?.(), 0o755]);
+  });
+
+  it("on a base whose layers are packed with zstd is unpacked by umoci", async () => {
+    const test = await openImageBuilder(server.host);
+    await pushBaseImage(test.registry, `${test.prefix}zstd`, "1", { packed: "zstd", content: "zstd" });
+    const runtime = { ...test.runtime, baseImage: `${server.host}/${test.prefix}zstd:1` };
+    const { imageRef } = await untilBuilt(test, { ...(await requestOf(test, { "handler.txt": "hi" })), runtime });
+    const { rootfs } = await unpackImage(imageRef);
+    expect(await readFile(join(rootfs, "etc/base"), "utf8")).toBe("zstd");
+    expect(await readFile(join(rootfs, "sless/image/source/handler.txt"), "utf8")).toBe("hi");
   });
 
   it("is unpacked by umoci with whatever names a source has", async () => {
