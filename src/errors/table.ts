@@ -171,7 +171,7 @@ export const ERRORS = {
     status: 503,
     consequence: "retry",
     happened: "{namespace}/{name} has no replica that serves yet.",
-    remedy: "Try again in a moment; `sless describe function {name}` tells what it waits for.",
+    remedy: "Try again in a moment; `sless describe {kind} {name}` tells what it waits for.",
   },
   function_timeout: {
     status: 504,

@@ -102,7 +102,8 @@ export function gatewayTimeout({ workload, timeoutSec }: Endpoint, graceMs: numb
 /** Why no replica could be leased. */
 export function notServing({ workload, replicas }: Endpoint): SlessError {
   const code = replicas === 0 ? "scaled_to_zero" : "function_not_ready";
-  return new SlessError(code, { namespace: workload.namespace, name: workload.name });
+  const { kind, namespace, name } = workload;
+  return new SlessError(code, { kind: kind.toLowerCase(), namespace, name });
 }
 
 /** @param otherwise what the caller is told when no replica serves */

@@ -42,6 +42,12 @@ describe("what is not reachable is told at once", () => {
     expect(await call(await gatewayFixture({ endpoint }), {}, path)).toMatchObject(expected);
   });
 
+  it.each(["Function", "Service"] as const)("a %s that is not ready is told how to look at it", async (kind) => {
+    const workload = { kind, namespace: "default", name: "hello" };
+    const { error } = (await call(await gatewayFixture({ endpoint: { workload } }))) as Told & { error: string };
+    expect(error).toContain(`\`sless describe ${kind.toLowerCase()} hello\``);
+  });
+
   it("a large upload to nobody is not read", async () => {
     const { port } = await gatewayFixture();
     const head = "POST /fn/default/nobody HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n";
