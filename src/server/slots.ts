@@ -1,15 +1,16 @@
 import { createSlots, type Slots } from "../controller/index.ts";
 
-/** Work that goes on one by one for each key. */
+/** Work of which so much goes on at a time for each key. */
 export interface KeyedSlots {
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createKeyedSlots(): KeyedSlots {
+/** @param count for each key; default: one by one */
+export function createKeyedSlots(count = 1): KeyedSlots {
   const slots = new Map<string, { readonly slot: Slots; users: number }>();
   return {
     async run(key, work) {
-      const entry = slots.get(key) ?? { slot: createSlots(1), users: 0 };
+      const entry = slots.get(key) ?? { slot: createSlots(count), users: 0 };
       slots.set(key, entry);
       entry.users += 1;
       try {

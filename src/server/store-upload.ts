@@ -22,7 +22,12 @@ const UNPACKED_MAX_BYTES = 50 * MIB;
 const FILES_MAX = 10_000;
 
 /** Beyond what may be unpacked a zip has headers and names. */
-export const UPLOAD_LIMITS = { maxBytes: UNPACKED_MAX_BYTES + 4 * MIB, idleMs: 30_000, totalMs: 600_000 };
+export const UPLOAD_LIMITS = {
+  maxBytes: UNPACKED_MAX_BYTES + 4 * MIB,
+  idleMs: 30_000,
+  totalMs: 600_000,
+  pace: { bytesPerSecond: 32 * 1024, afterMs: 30_000 },
+};
 
 /**
  * The files of an upload that was written to a file.

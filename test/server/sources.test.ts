@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { sourceKey } from "../../src/apis/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
 import { type ArchiveFile, packArchive, readArchive } from "../../src/source/index.ts";
@@ -221,6 +221,22 @@ it("a body that breaks off changes nothing, and the server goes on", async () =>
   socket.destroy();
   expect((await fixture.store.get("Function", KEY))?.spec.s3Key).toBeUndefined();
   expect((await upload(fixture, await packArchive(FILES))).status).toBe(200);
+});
+
+it("uploads of one namespace that dawdle, however many, hold up none of another", async () => {
+  const fixture = await withFunction();
+  await fixture.store.create(functionIntent("slow", {}, { namespace: "others" }), { owner: "api" });
+  const path = "/v1/namespaces/others/functions/slow/upload";
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect(fixture.port, "127.0.0.1").on("error", () => undefined);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nPK`);
+    return socket;
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  expect((await fetch(`${fixture.url}/healthz`)).status).toBe(200);
+  for (let turn = 0; turn < 3; turn += 1) expect((await upload(fixture, await packArchive(FILES))).status).toBe(200);
 });
 
 it("an archive that cannot be stored is not named", async () => {

@@ -13,10 +13,13 @@ import { openUploaded } from "../open-uploaded.ts";
 import { requestBody } from "../request-body.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
+import { createKeyedSlots } from "../slots.ts";
 import { storeUpload, UPLOAD_LIMITS } from "../store-upload.ts";
 
-/** Each holds an archive on the disk, and inflates and deflates it. */
-const UPLOADS_AT_ONCE = 4;
+/** Each holds an archive on the disk, for as long as its client takes to send it: of a namespace only some. */
+const RECEIVED_AT_ONCE = { all: 8, perNamespace: 2 };
+/** Each inflates and deflates an archive. */
+const STORED_AT_ONCE = 4;
 const READS_AT_ONCE = 4;
 const NO_LIMITS = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY };
 
@@ -25,7 +28,7 @@ const NO_LIMITS = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIV
  * `Accept: application/zip` the archive with bytes and modes.
  */
 export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  const slots = createSlots(UPLOADS_AT_ONCE);
+  const slots = uploadSlots();
   const reading = createSlots(READS_AT_ONCE);
   void app.register(async (scope) => {
     // Read by us, once it is clear that the archive is wanted, and not beyond its limit.
@@ -35,7 +38,7 @@ export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
       const url = `/v1/namespaces/:namespace/${plural}/:name`;
       addRoute(scope, `${url}/upload`, {
         POST: {
-          handler: (request, reply) => slots.run(() => upload(plural, request, reply, deps)),
+          handler: (request, reply) => upload(plural, request, reply, { ...deps, slots }),
         },
       });
       addRoute(scope, `${url}/source`, {
@@ -53,15 +56,41 @@ export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
 
 type CodePlural = "functions" | "services" | "jobs";
 
-async function upload(plural: CodePlural, request: FastifyRequest, reply: FastifyReply, deps: RouteDeps) {
+interface UploadSlots {
+  /** For as long as the archive is received and stored. */
+  receive<T>(namespace: string, work: () => Promise<T>): Promise<T>;
+  store<T>(work: () => Promise<T>): Promise<T>;
+}
+
+function uploadSlots(): UploadSlots {
+  const { all, perNamespace } = RECEIVED_AT_ONCE;
+  const own = createKeyedSlots(perNamespace);
+  const receiving = createSlots(all);
+  const storing = createSlots(STORED_AT_ONCE);
+  return {
+    receive: (namespace, work) => own.run(namespace, () => receiving.run(work)),
+    store: (work) => storing.run(work),
+  };
+}
+
+async function upload(
+  plural: CodePlural,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: RouteDeps & { readonly slots: UploadSlots },
+) {
+  const { slots, uploads } = deps;
   const key = request.params as Named;
   const live = await existing(plural, key, deps);
   await refuseOwned(live, deps);
   const changing = { kind: live.kind, key, expected: versionsOf(request.headers["if-match"]) };
-  const object = await deps.uploads.withFile(zipOf(request), async (path) => {
+  const store = async (path: string) => {
     const archive = await openUploaded(path);
     return storeUpload(changing, archive.files, deps).finally(archive.close);
-  });
+  };
+  const object = await slots.receive(key.namespace, () =>
+    uploads.withFile(zipOf(request), (path) => slots.store(() => store(path))),
+  );
   return reply.header("etag", etagOf(object)).send(await itemOf(plural, object as never, deps));
 }
 
