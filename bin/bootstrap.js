@@ -1,7 +1,16 @@
 // Installs what this checkout needs, when it is missing or stale. Plain JavaScript without dependencies: it runs on
 // any Node from 20 on, before the pinned Node exists. Prints to stderr only, so that outputs stay clean.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, linkSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -29,12 +38,14 @@ export async function bootstrap(root, { say = sayToStderr, env = process.env } =
   // While another process installs, what is there already may look complete and not be.
   if (!existsSync(lock) && isInstalled(root)) {
     checkPinnedNode(root);
+    linkCommand(root);
     return "present";
   }
   const release = await takeLock(lock, say);
   try {
     if (!isInstalled(root)) install(root, say, env);
     checkPinnedNode(root);
+    linkCommand(root);
     return "installed";
   } finally {
     release();
@@ -90,6 +101,18 @@ function checkPinnedNode(root) {
     `the pinned Node ${wanted} ${seen}: npm did not run the install script of the package "node". ` +
       `Run: npm rebuild node --ignore-scripts=false`,
   );
+}
+
+/**
+ * Lets `npx sless` find the command of this checkout as it finds that of a package. Otherwise npm makes an installation of
+ * the checkout in a folder of its own first, and warns about the Node that it runs on.
+ */
+function linkCommand(root) {
+  try {
+    symlinkSync(join("..", "..", "bin", "sless.js"), join(root, "node_modules", ".bin", "sless"));
+  } catch {
+    // It is there, or no link can be made here: npx finds another way.
+  }
 }
 
 function versionOf(node) {

@@ -130,6 +130,11 @@ function storesLine({ s3, registry }: StoreSettings): string {
 
 /** @throws SlessError `usage_invalid` for options of which one would go unheard */
 function refuseTogether({ worktree, repo, ref, example }: DevOptions): void {
+  if (example && repo !== undefined)
+    throw new SlessError("usage_invalid", {
+      cause: "--example makes a repository of its own, so --repo cannot stand beside it",
+      verb: "dev",
+    });
   if (worktree === undefined) return;
   const others = Object.entries({ "--repo": repo, "--ref": ref, "--example": example });
   const unheard = others.filter(([, value]) => value !== undefined).map(([flag]) => flag);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -61,6 +61,15 @@ it("a second start calls no npm and says nothing", async () => {
   await clone.start();
   expect(await clone.start()).toEqual({ code: 0, stdout: "", stderr: "" });
   expect(await clone.calls()).toHaveLength(1);
+});
+
+it("npx finds the command of the checkout beside those of its packages", async () => {
+  const clone = await checkout();
+  const command = join(clone.root, "node_modules", ".bin", "sless");
+  for (const _ of ["installed", "present"]) {
+    expect((await clone.start()).code).toBe(0);
+    expect(await realpath(command)).toBe(await realpath(join(clone.root, "bin", "sless.js")));
+  }
 });
 
 it("a changed lock file installs anew", async () => {

@@ -171,6 +171,12 @@ it.each([
   expect(stderr).toContain(`so ${told} cannot stand beside it`);
 });
 
+it("the example and a repository are refused together", async () => {
+  const { code, stderr, started } = await dev(["--example", "--repo", "."], { cwd: await temporaryFolder() });
+  expect({ code, started }).toEqual({ code: 2, started: undefined });
+  expect(stderr).toContain("so --repo cannot stand beside it");
+});
+
 it("a bare repository has no work tree to follow", async () => {
   const repository = await gitRepository({ a: "1" }, { bare: true });
   const { code, stderr, started } = await dev(["--worktree", repository.dir], { cwd: await temporaryFolder() });
