@@ -15,7 +15,7 @@ export interface AnswerCacheOptions<V> {
   isRefusal(value: V): boolean;
   /** Of each sort, default 10,000; those not used for longest go first. */
   readonly entriesMax?: number;
-  /** Questions under way at the same time, default 200. */
+  /** Questions under way at the same time, default 200; for keys whose last answer was no refusal twice as many. */
   readonly askingMax?: number;
 }
 
@@ -71,8 +71,11 @@ export function answerCache<V>(options: AnswerCacheOptions<V>): AnswerCache<V> {
       }
       const running = asking.get(key);
       if (running) return running;
-      if (asking.size >= askingMax)
+      // Anybody can ask with tokens of his own making: who was let in before has as much room again.
+      if (asking.size >= (kept.has(key) ? 2 * askingMax : askingMax)) {
+        if (entry && entry.staleUntil > clock.monotonicMs()) return entry.value;
         throw new SlessError("cluster_unavailable", { cause: "too many requests wait for their tokens to be checked" });
+      }
       const answer = askAnew(key, ask, entry).finally(() => asking.delete(key));
       asking.set(key, answer);
       return answer;

@@ -108,3 +108,30 @@ it("beyond the questions that may be under way none is begun", async () => {
   resolve("yes");
   expect(await first).toBe("yes");
 });
+
+it("who was let in before is asked for while others use up all the room, and at worst counts by his last answer", async () => {
+  const { cache, clock, ask } = openCache({ askingMax: 2, life: { freshMs: 10, staleMs: 60 } });
+  await ask("known");
+  await ask("also known", "yes too");
+  clock.forward(10);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const flood = ["a", "b"].map((key) => cache.get(key, () => promise));
+  await expect(ask("c")).rejects.toMatchObject({ code: "cluster_unavailable" });
+  expect(await ask("known", "yes again")).toBe("yes again");
+  clock.forward(20);
+  const known = ["known", "also known"].map((key) => cache.get(key, () => promise));
+  await expect(ask("c")).rejects.toMatchObject({ code: "cluster_unavailable" });
+  resolve("yes");
+  expect(await Promise.all([...flood, ...known])).toEqual(["yes", "yes", "yes", "yes"]);
+});
+
+it("a last answer that still counts is given when there is no room to ask again", async () => {
+  const { cache, clock, ask } = openCache({ askingMax: 1, life: { freshMs: 10, staleMs: 60 } });
+  for (const key of ["a", "b", "c"]) await ask(key, `yes ${key}`);
+  clock.forward(10);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const asked = ["a", "b"].map((key) => cache.get(key, () => promise));
+  expect(await ask("c", "no")).toBe("yes c");
+  resolve("yes");
+  await Promise.all(asked);
+});
