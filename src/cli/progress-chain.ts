@@ -27,13 +27,20 @@ interface Chain {
 
 /** After it nobody waits for a chain's next step any more: what is scaled to zero, for one, has no step that ends it. */
 const OPEN_MAX_MS = 5 * 60_000;
+/** How often it is counted what is not on its way any more. */
+const COUNT_AGAIN_MS = 1_000;
 
 export interface ProgressChains {
   take(event: ProgressEvent): Shown[];
-  /** On their way, in the order of their first step. */
-  open(): readonly { readonly title: string; readonly steps: readonly Step[] }[];
+  /** The first `max` that are on their way, in the order of their first step, and how many more there are. */
+  open(max: number): Open;
   /** Nothing is on its way any more. */
   clear(): void;
+}
+
+export interface Open {
+  readonly first: readonly { readonly title: string; readonly steps: readonly Step[] }[];
+  readonly more: number;
 }
 
 interface Push {
@@ -153,9 +160,25 @@ export function progressChains(nowMs: () => number): ProgressChains {
     }
   }
 
+  /** Those that nobody waits for any more, as counted last. */
+  let givenUp = 0;
+  let countedMs = Number.NEGATIVE_INFINITY;
   return {
     take,
-    open: () => [...chains.values()].filter(({ lastMs }) => nowMs() - lastMs < OPEN_MAX_MS),
+    open(max) {
+      const now = nowMs();
+      const isOpen = ({ lastMs }: { lastMs: number }) => now - lastMs < OPEN_MAX_MS;
+      // Asked for with every event: only once in a while are all looked at.
+      if (now - countedMs >= COUNT_AGAIN_MS) {
+        countedMs = now;
+        givenUp = chains
+          .values()
+          .filter((chain) => !isOpen(chain))
+          .reduce((count) => count + 1, 0);
+      }
+      const first = chains.values().filter(isOpen).take(max).toArray();
+      return { first, more: Math.max(0, chains.size - givenUp - first.length) };
+    },
     clear: () => chains.clear(),
   };
 }

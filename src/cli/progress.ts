@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Reporter } from "../report/index.ts";
 import type { Output } from "./io.ts";
-import { progressChains, type Shown, type Step } from "./progress-chain.ts";
+import { type Open, progressChains, type Shown, type Step } from "./progress-chain.ts";
 import type { Style } from "./style.ts";
 import { durationText, oneLine } from "./table.ts";
 
@@ -33,7 +33,7 @@ export function openProgress(out: Output, style: Style, nowMs = () => performanc
   let live = 0;
 
   function draw(lines: readonly string[]): void {
-    const open = out.isTTY ? liveLines(chains.open(), style, out.columns ?? 80) : [];
+    const open = out.isTTY ? liveLines(chains.open(LIVE_LINES_MAX), style, out.columns ?? 80) : [];
     out.write([UP_AND_CLEAR(live), ...[...lines, ...open].map((line) => `${line}\n`)].join(""));
     live = open.length;
   }
@@ -45,8 +45,10 @@ export function openProgress(out: Output, style: Style, nowMs = () => performanc
     },
     print: (lines) => draw(lines),
     remind() {
-      const waiting = chains.open().map(({ title, steps }) => `${title} (${nextOf(steps)})`);
-      if (!out.isTTY && waiting.length > 0) draw([style.weak(`Waiting for ${waiting.join(", ")}`)]);
+      if (out.isTTY) return;
+      const { first, more } = chains.open(LIVE_LINES_MAX);
+      const waiting = first.map(({ title, steps }) => `${title} (${nextOf(steps)})`).join(", ");
+      if (waiting) draw([style.weak(`Waiting for ${waiting}${more > 0 ? ` and ${more} more` : ""}`)]);
     },
     settle() {
       chains.clear();
@@ -82,15 +84,9 @@ function chainText(title: string, steps: readonly Step[], style: Style): string 
   return `${style.strong(title)}  ${parts.join(" → ")}`;
 }
 
-function liveLines(
-  open: readonly { readonly title: string; readonly steps: readonly Step[] }[],
-  style: Style,
-  columns: number,
-): string[] {
-  const lines = open
-    .slice(0, LIVE_LINES_MAX)
-    .map(({ title, steps }) => `${chainText(title, steps, style)} → ${nextOf(steps)} …`);
-  if (open.length > LIVE_LINES_MAX) lines.push(style.weak(`… and ${open.length - LIVE_LINES_MAX} more on their way`));
+function liveLines({ first, more }: Open, style: Style, columns: number): string[] {
+  const lines = first.map(({ title, steps }) => `${chainText(title, steps, style)} → ${nextOf(steps)} …`);
+  if (more > 0) lines.push(style.weak(`… and ${more} more on their way`));
   // A line that wraps would be two, and the next one would be drawn in the wrong place.
   return lines.filter((line) => stripVTControlCharacters(line).length < columns);
 }

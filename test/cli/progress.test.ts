@@ -184,6 +184,25 @@ it("where nobody sees it standing below, what is on its way is told when asked",
   expect(text()).toBe("Waiting for hello (building)\n");
 });
 
+it("of many that are on their way the first are named and the others counted", () => {
+  const { progress, text } = screen();
+  for (let n = 0; n < 10_000; n += 1) progress.report({ ...built, object: { ...hello, name: `f${n}` } });
+  progress.remind();
+  expect(text()).toMatch(/^Waiting for f0 \(starting\), .*f7 \(starting\) and 9992 more\n$/);
+});
+
+it("ten thousand at once on a terminal take a time that grows with their number alone", () => {
+  const seconds = (count: number) => {
+    const { progress } = screen(120);
+    const before = process.cpuUsage();
+    for (let n = 0; n < count; n += 1) progress.report({ ...built, object: { ...hello, name: `f${n}` } });
+    return process.cpuUsage(before).user / 1e6;
+  };
+  seconds(1_000);
+  // Ten times as many; a hundred times the work would be a look at all of them with each.
+  expect(seconds(10_000)).toBeLessThan(40 * Math.max(0.02, seconds(1_000)));
+});
+
 it("what has no last step is not waited for for ever", () => {
   const { progress, text, passMinutes } = screen();
   for (const event of [...push, stored]) progress.report(event);
