@@ -66,6 +66,7 @@ describeWithServers("the registry of a builder of images", () => {
       ({ method, path }) => `${method} ${path.replace(`/v2/${test.prefix}`, "").replace(/[0-9a-f]{12,}/, "…")}`,
     );
     expect(asked.sort()).toEqual([
+      "GET base/blobs/sha256:…", // the platform that it is made for
       "GET base/manifests/sha256:…",
       "HEAD base/manifests/1",
       "HEAD sless-demo_hello/manifests/…",
