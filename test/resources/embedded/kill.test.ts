@@ -83,11 +83,11 @@ describe("a disk without space", () => {
     const lines = createInterface({ input: writer.stdout })[Symbol.asyncIterator]();
     const acknowledged = await readUntilFailed(lines);
     expect(acknowledged.code).toBe("storage_unavailable");
-    expect(acknowledged.kept).toBe(acknowledged.f0);
+    // A write of the same moment may have been kept and not heard of yet.
+    expect(acknowledged.kept).toBeGreaterThanOrEqual(acknowledged.f0);
     await liftLimit(writer);
     writer.stdin.write("\n");
-    const [, next] = (await nextLine(lines)).split(" ");
-    expect(Number(next)).toBeGreaterThan(acknowledged.f0);
+    for (let next = 0; !(next > acknowledged.kept); ) next = Number((await nextLine(lines)).split(" ")[1]);
     writer.kill("SIGKILL");
     await once(writer, "close");
     await checkFile(file, new Map(), 0);
