@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, it, onTestFinished } from "vitest";
@@ -159,6 +160,19 @@ it.each(Object.entries(forged))(
   },
 );
 
+it.each([
+  ["application/zip", "application/zip"],
+  ["text/html, Application/Zip;q=0.5", "application/zip"],
+  ["application/zip;q=0, */*", "application/json; charset=utf-8"],
+  ["application/zipped", "application/json; charset=utf-8"],
+])("who accepts %s gets the source as %s", async (accept, type) => {
+  const fixture = await withFunction();
+  await upload(fixture, await packArchive(FILES));
+  const answer = await fetch(`${fixture.url}${HELLO}/source`, { headers: { accept } });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, type]);
+  await answer.arrayBuffer();
+});
+
 it("every faulty entry of an archive is in the details", async () => {
   const fixture = await withFunction();
   const { body } = await upload(fixture, forgedZip([{ name: "../a" }, { name: "ok" }, { name: "OK" }]));
@@ -237,6 +251,24 @@ it("uploads of one namespace that dawdle, however many, hold up none of another"
   });
   expect((await fetch(`${fixture.url}/healthz`)).status).toBe(200);
   for (let turn = 0; turn < 3; turn += 1) expect((await upload(fixture, await packArchive(FILES))).status).toBe(200);
+});
+
+it("sources of one namespace that nobody reads to their end, however many, hold up none of another", async () => {
+  const fixture = await withFunction();
+  await fixture.store.create(functionIntent("slow", {}, { namespace: "others" }), { owner: "api" });
+  const zip = await packArchive([...FILES, file("large.bin", randomBytes(8 << 20))]);
+  const path = "/v1/namespaces/others/functions/slow";
+  const stored = await fetch(`${fixture.url}${path}/upload`, { method: "POST", body: new Uint8Array(zip) });
+  expect(stored.status).toBe(200);
+  expect((await upload(fixture, await packArchive(FILES))).status).toBe(200);
+  const sockets = Array.from({ length: 10 }, () => {
+    const socket = connect(fixture.port, "127.0.0.1").on("error", () => undefined);
+    socket.write(`GET ${path}/source HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    return socket.pause();
+  });
+  for (let turn = 0; turn < 3; turn += 1) expect((await fetch(`${fixture.url}${HELLO}/source`)).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  expect((await fetch(`${fixture.url}${path}/source`)).status).toBe(200);
 });
 
 it("an archive that cannot be stored is not named", async () => {

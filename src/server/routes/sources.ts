@@ -21,6 +21,8 @@ const RECEIVED_AT_ONCE = { all: 8, perNamespace: 2 };
 /** Each inflates and deflates an archive. */
 const STORED_AT_ONCE = 4;
 const READS_AT_ONCE = 4;
+/** Each holds an archive on the disk for as long as its client takes to read it. */
+const SENT_AT_ONCE = { perNamespace: 4, withinMs: 600_000 };
 const NO_LIMITS = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY };
 
 /**
@@ -30,6 +32,7 @@ const NO_LIMITS = { maxBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIV
 export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
   const slots = uploadSlots();
   const reading = createSlots(READS_AT_ONCE);
+  const sending = createKeyedSlots(SENT_AT_ONCE.perNamespace);
   void app.register(async (scope) => {
     // Read by us, once it is clear that the archive is wanted, and not beyond its limit.
     scope.removeAllContentTypeParsers();
@@ -44,9 +47,14 @@ export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
       addRoute(scope, `${url}/source`, {
         GET: {
           handler: async (request, reply) => {
-            const object = await existing(plural, request.params as Named, deps);
-            const archive = await reading.run(() => openStored(object, goneSignal(reply), deps));
-            return sendSource(object, archive, request, reply);
+            const key = request.params as Named;
+            const object = await existing(plural, key, deps);
+            return sending.run(key.namespace, async () => {
+              const archive = await reading.run(() => openStored(object, goneSignal(reply), deps));
+              sendSource(object, archive, request, reply);
+              await untilSent(reply, SENT_AT_ONCE.withinMs);
+              return reply;
+            });
           },
         },
       });
@@ -132,13 +140,21 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
+/** Resolves when the answer is sent, or nobody waits for it; whoever does not read it within the time has it broken off. */
+async function untilSent({ raw }: FastifyReply, withinMs: number): Promise<void> {
+  if (raw.closed) return;
+  const timer = setTimeout(() => raw.destroy(), withinMs).unref();
+  await new Promise<void>((resolve) => raw.once("close", () => resolve()));
+  clearTimeout(timer);
+}
+
 function sendSource(
   { metadata: { name } }: ObjectOf<WorkloadKind>,
   archive: OpenArchive,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const isZip = request.headers.accept?.includes("application/zip") ?? false;
+  const isZip = accepts(request.headers.accept, "application/zip");
   const body = Readable.from(isZip ? archive.stream() : listed(archive.files), { objectMode: false });
   body.once("close", () => void archive.close());
   void reply.header("vary", "accept").header("x-content-type-options", "nosniff");
@@ -148,6 +164,12 @@ function sendSource(
     .type("application/zip")
     .headers({ "content-disposition": file, "content-length": archive.size })
     .send(body);
+}
+
+/** Whether a type is named in an Accept header, and not with the weight 0. */
+function accepts(header = "", type: string): boolean {
+  const ranges = header.split(",").map((range) => range.split(";").map((part) => part.trim().toLowerCase()));
+  return ranges.some(([name, ...parameters]) => name === type && !parameters.some((one) => /^q=0(\.0*)?$/.test(one)));
 }
 
 /** JSON of all files, of which one is in memory. */
