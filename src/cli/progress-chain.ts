@@ -171,12 +171,13 @@ export function progressChains(nowMs: () => number): ProgressChains {
       // Asked for with every event: only once in a while are all looked at.
       if (now - countedMs >= COUNT_AGAIN_MS) {
         countedMs = now;
-        givenUp = chains
-          .values()
-          .filter((chain) => !isOpen(chain))
-          .reduce((count) => count + 1, 0);
+        givenUp = [...chains.values()].filter((chain) => !isOpen(chain)).length;
       }
-      const first = chains.values().filter(isOpen).take(max).toArray();
+      const first: Chain[] = [];
+      for (const chain of chains.values()) {
+        if (first.length === max) break;
+        if (isOpen(chain)) first.push(chain);
+      }
       return { first, more: Math.max(0, chains.size - givenUp - first.length) };
     },
     clear: () => chains.clear(),
