@@ -173,19 +173,6 @@ it.each([
   await answer.arrayBuffer();
 });
 
-it.each([
-  ["application/zip", "application/zip"],
-  ["text/html, Application/Zip;q=0.5", "application/zip"],
-  ["application/zip;q=0, */*", "application/json; charset=utf-8"],
-  ["application/zipped", "application/json; charset=utf-8"],
-])("who accepts %s gets the source as %s", async (accept, type) => {
-  const fixture = await withFunction();
-  await upload(fixture, await packArchive(FILES));
-  const answer = await fetch(`${fixture.url}${HELLO}/source`, { headers: { accept } });
-  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, type]);
-  await answer.arrayBuffer();
-});
-
 it("every faulty entry of an archive is in the details", async () => {
   const fixture = await withFunction();
   const { body } = await upload(fixture, forgedZip([{ name: "../a" }, { name: "ok" }, { name: "OK" }]));

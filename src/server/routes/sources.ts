@@ -172,12 +172,6 @@ function accepts(header = "", type: string): boolean {
   return ranges.some(([name, ...parameters]) => name === type && !parameters.some((one) => /^q=0(\.0*)?$/.test(one)));
 }
 
-/** Whether a type is named in an Accept header, and not with the weight 0. */
-function accepts(header = "", type: string): boolean {
-  const ranges = header.split(",").map((range) => range.split(";").map((part) => part.trim().toLowerCase()));
-  return ranges.some(([name, ...parameters]) => name === type && !parameters.some((one) => /^q=0(\.0*)?$/.test(one)));
-}
-
 /** JSON of all files, of which one is in memory. */
 async function* listed(files: readonly StoredFile[]): AsyncGenerator<Uint8Array> {
   let before = "[";
