@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 async function textOf(...patterns: readonly string[]): Promise<string> {
-  const texts = await Array.fromAsync(glob([...patterns], { cwd: ROOT }), (path) => readFile(join(ROOT, path), "utf8"));
+  const texts: string[] = [];
+  for await (const path of glob([...patterns], { cwd: ROOT })) texts.push(await readFile(join(ROOT, path), "utf8"));
   return texts.join("\n");
 }
 
