@@ -18,6 +18,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const SLESS = join(import.meta.dirname, "../../src/app/sless.ts");
 const ROUNDS = 3;
 const LIVES = 3;
+/** Each life starts a server and some pulls, which take a minute beside ten other runs. */
+const LIVES_MAX_MS = 20 * 60_000;
 const WRITES_A_LIFE = 3;
 /** Changes in the folder after which a pull may be killed; a whole one makes more. */
 const CHANGES_MAX = 60;
@@ -222,50 +224,54 @@ async function pullUntilDead(clone: string, server: SlessProcess, random: Seeded
   return ends;
 }
 
-it("pulls and the server killed amid pushes and REST writes tear no file and lose no write", async () => {
-  const random = seededRandom("kill of pulls and server");
-  const told: string[] = [];
-  onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
-  let version = 1;
-  const repository = await gitRepository(Object.assign({}, ...STEADY.map((name) => pushedFiles(name, version, 64))));
-  const place = await openPlace();
-  const { clone } = await openClone(repository);
-  const setUp = await startAnswering(repository, place);
-  await setUp.settled(repository.head);
-  for (const name of REST) {
-    expect(await send(setUp.url, "POST", "", { name, runtime: "python3.11", replicas: 0 })).toBe(201);
-    expect(await upload(setUp.url, name, version)).toBe(200);
-  }
-  setUp.kill("SIGKILL");
-  await setUp.exited;
+it(
+  "pulls and the server killed amid pushes and REST writes tear no file and lose no write",
+  async () => {
+    const random = seededRandom("kill of pulls and server");
+    const told: string[] = [];
+    onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
+    let version = 1;
+    const repository = await gitRepository(Object.assign({}, ...STEADY.map((name) => pushedFiles(name, version, 64))));
+    const place = await openPlace();
+    const { clone } = await openClone(repository);
+    const setUp = await startAnswering(repository, place);
+    await setUp.settled(repository.head);
+    for (const name of REST) {
+      expect(await send(setUp.url, "POST", "", { name, runtime: "python3.11", replicas: 0 })).toBe(201);
+      expect(await upload(setUp.url, name, version)).toBe(200);
+    }
+    setUp.kill("SIGKILL");
+    await setUp.exited;
 
-  let written: Written[] = [];
-  const nextLife = async () => {
-    const server = await startAnswering(repository, place);
-    for (const [index, one] of written.entries()) await expectWritten(server, REST[index]!, one);
-    return server;
-  };
-  // Until a pull was killed that was under way.
-  for (let life = 0; life < LIVES || !told.join().includes("SIGKILL"); life += 1) {
+    let written: Written[] = [];
+    const nextLife = async () => {
+      const server = await startAnswering(repository, place);
+      for (const [index, one] of written.entries()) await expectWritten(server, REST[index]!, one);
+      return server;
+    };
+    // Until a pull was killed that was under way.
+    for (let life = 0; life < LIVES || !told.join().includes("SIGKILL"); life += 1) {
+      const server = await nextLife();
+      const pulls = pullUntilDead(clone, server, random);
+      version += 1_000;
+      const from = version;
+      const writes = Promise.all(REST.map((name) => writeSome(server.url, name, from)));
+      await repository.commit(`push ${version}`, pushedFiles(random.pick(STEADY), version, 64 + life));
+      const [done, ends] = await Promise.all([writes, pulls, server.exited]);
+      written = done;
+      told.push(`${life}: pulls ended with ${ends.join(", ")}; ${JSON.stringify(written)}`);
+    }
+
     const server = await nextLife();
-    const pulls = pullUntilDead(clone, server, random);
-    version += 1_000;
-    const from = version;
-    const writes = Promise.all(REST.map((name) => writeSome(server.url, name, from)));
-    await repository.commit(`push ${version}`, pushedFiles(random.pick(STEADY), version, 64 + life));
-    const [done, ends] = await Promise.all([writes, pulls, server.exited]);
-    written = done;
-    told.push(`${life}: pulls ended with ${ends.join(", ")}; ${JSON.stringify(written)}`);
-  }
-
-  const server = await nextLife();
-  await server.settled(await repository.git("rev-parse", "HEAD"));
-  expect(await pull(clone, server.url, ["--force"])).toMatchObject({ code: 0 });
-  await expectWhole(clone);
-  for (const name of [...STEADY, ...REST]) {
-    const [inClone, onServer] = await compared(server, clone, name);
-    expect(inClone, name).toEqual(onServer);
-  }
-  expect((await pull(clone, server.url, ["-o", "name"])).output).toBe("");
-  expect((await readdir(clone)).filter((name) => name.startsWith(".sless-pull-"))).toEqual([]);
-});
+    await server.settled(await repository.git("rev-parse", "HEAD"));
+    expect(await pull(clone, server.url, ["--force"])).toMatchObject({ code: 0 });
+    await expectWhole(clone);
+    for (const name of [...STEADY, ...REST]) {
+      const [inClone, onServer] = await compared(server, clone, name);
+      expect(inClone, name).toEqual(onServer);
+    }
+    expect((await pull(clone, server.url, ["-o", "name"])).output).toBe("");
+    expect((await readdir(clone)).filter((name) => name.startsWith(".sless-pull-"))).toEqual([]);
+  },
+  LIVES_MAX_MS,
+);

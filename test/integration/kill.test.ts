@@ -15,46 +15,52 @@ import { openFunctionHistory } from "./function-history.ts";
 
 const KILLS = 12;
 const DELAY_MAX_MS = 700;
+/** Each life starts a server, which takes a minute beside ten other runs. */
+const LIVES_MAX_MS = 20 * 60_000;
 
-it("killed at any moment, it converges after a restart: nothing lost, nothing made twice, nothing left over", async () => {
-  const random = seededRandom("kill test");
-  const told: string[] = [];
-  onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
-  const history = openFunctionHistory(random);
-  const runs = join(await temporaryFolder(), "runs");
-  const repository = await gitRepository({ ...history.files(), ...STEADY, ...jobOnce(runs) });
-  const data = join(await temporaryFolder(), "data");
-  const life = await livesOf(repository, data, random);
-  const uids = uidWatch(history.mayBeAnew);
+it(
+  "killed at any moment, it converges after a restart: nothing lost, nothing made twice, nothing left over",
+  async () => {
+    const random = seededRandom("kill test");
+    const told: string[] = [];
+    onTestFailed(() => console.info(`SLESS_SEED=${random.seed}\n${told.join("\n")}`));
+    const history = openFunctionHistory(random);
+    const runs = join(await temporaryFolder(), "runs");
+    const repository = await gitRepository({ ...history.files(), ...STEADY, ...jobOnce(runs) });
+    const data = join(await temporaryFolder(), "data");
+    const life = await livesOf(repository, data, random);
+    const uids = uidWatch(history.mayBeAnew);
 
-  for (let kill = 0; kill < KILLS; kill++) {
-    // The first life settles, so that its job has run; no later life may run it again.
-    const moment = kill === 0 ? "when it has settled" : random.pick(MOMENTS);
-    const change = history.change();
-    told.push(`${kill}: ${change.message}, killed ${moment}`);
-    const push = () => repository.commit(change.message, change.files);
-    await life.liveAndDie(moment, push, async (server) => {
-      uids.observe(await server.objects());
-      await history.confirm((name) => answerOf(server, name));
-    });
-  }
+    for (let kill = 0; kill < KILLS; kill++) {
+      // The first life settles, so that its job has run; no later life may run it again.
+      const moment = kill === 0 ? "when it has settled" : random.pick(MOMENTS);
+      const change = history.change();
+      told.push(`${kill}: ${change.message}, killed ${moment}`);
+      const push = () => repository.commit(change.message, change.files);
+      await life.liveAndDie(moment, push, async (server) => {
+        uids.observe(await server.objects());
+        await history.confirm((name) => answerOf(server, name));
+      });
+    }
 
-  const server = await life.start();
-  const commit = await repository.git("rev-parse", "HEAD");
-  await server.settled(commit);
-  const steady = ["steady", "always"].map((name) => ({ name, isExpected: (answer: unknown) => answer === name }));
-  for (const { name, isExpected } of [...history.expected(), ...steady]) {
-    await eventually(`the answer of ${name}`, () => answerOf(server, name), isExpected);
-  }
-  expect(await readFile(runs, "utf8")).toBe("run\n");
-  await expectSameAsFresh(server, repository, commit);
-  uids.observe(await server.objects());
-  await expectWholeData(server);
-  server.kill("SIGTERM");
-  await server.exited;
-  await allGone(life.children);
-  await expect(fetch(server.url)).rejects.toThrow("fetch failed");
-});
+    const server = await life.start();
+    const commit = await repository.git("rev-parse", "HEAD");
+    await server.settled(commit);
+    const steady = ["steady", "always"].map((name) => ({ name, isExpected: (answer: unknown) => answer === name }));
+    for (const { name, isExpected } of [...history.expected(), ...steady]) {
+      await eventually(`the answer of ${name}`, () => answerOf(server, name), isExpected);
+    }
+    expect(await readFile(runs, "utf8")).toBe("run\n");
+    await expectSameAsFresh(server, repository, commit);
+    uids.observe(await server.objects());
+    await expectWholeData(server);
+    server.kill("SIGTERM");
+    await server.exited;
+    await allGone(life.children);
+    await expect(fetch(server.url)).rejects.toThrow("fetch failed");
+  },
+  LIVES_MAX_MS,
+);
 
 /** What no change touches: a function and a service that serve, and some functions that only stand there. */
 const STEADY = {

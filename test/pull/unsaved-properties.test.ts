@@ -46,7 +46,7 @@ async function onServer(world: PullWorld, { name, memoryMB, code, isRemoved }: C
   }
 }
 
-it("a pull without force loses nothing that is not committed, and a second one has nothing left to do", {}, async () => {
+it("a pull without force loses nothing that is not committed, and a second one has nothing left to do", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(edit, { maxLength: 4 }),
