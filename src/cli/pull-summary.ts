@@ -39,7 +39,15 @@ export async function writePull(
   const told = result.rows.filter(({ action, reason }) => action !== "unchanged" || reason !== undefined);
   if (told.length > 0) for (const line of table(told, style)) say(io.stdout, line);
   say(io.stdout, countsText(result.rows, into, isDryRun));
+  const owner = onlyOwner(result.rows);
+  if (owner !== undefined) say(io.stderr, `Is this the folder of ${owner}? Then pull with --repository ${owner}.`);
   if (result.isInterrupted) say(io.stderr, "Interrupted: not all of it was written; pull again.");
+}
+
+/** The repository that everything was skipped for: into a new folder it is pulled when it is named. */
+function onlyOwner(rows: readonly PullRow[]): string | undefined {
+  const owners = new Set(rows.map(({ reason }) => /^belongs to repository (\S+)$/.exec(reason ?? "")?.[1]));
+  return owners.size === 1 ? [...owners][0] : undefined;
 }
 
 function table(rows: readonly PullRow[], style: Style): string[] {

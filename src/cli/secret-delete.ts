@@ -1,6 +1,7 @@
 import { SlessError } from "../errors/index.ts";
 import { say } from "./io.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
+import { knownSecrets } from "./secret-warnings.ts";
 import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
 
 interface DeleteOptions {
@@ -23,8 +24,9 @@ export const secretDelete: Verb<DeleteOptions> = {
     const { namespace } = settings;
     if (keys.length === 0) await client().deleteSecret(name, { namespace });
     else {
-      const known = (await client().listSecrets({ namespace })).find((secret) => secret.name === name)?.keys ?? [];
-      const missing = keys.find((key) => !known.includes(key));
+      const secrets = await knownSecrets({ client, settings });
+      const known = secrets?.find((secret) => secret.name === name)?.keys ?? [];
+      const missing = secrets && keys.find((key) => !known.includes(key));
       if (missing !== undefined)
         throw new SlessError("not_found", { what: `Key ${missing} of secret ${namespace}/${name}` });
       const values = Object.fromEntries(keys.map((key) => [key, null]));

@@ -48,8 +48,11 @@ function hasAny(secrets: readonly SecretItem[], { secret, anyOf }: Need): boolea
   return anyOf.some((wanted) => wanted.every((key) => keys.includes(key)));
 }
 
-/** Undefined for whoever may write repositories and not list secrets: the status tells it then. */
-async function knownSecrets({ client, settings }: VerbContext): Promise<readonly SecretItem[] | undefined> {
+/** The secrets of the namespace; undefined for whoever may not list them. */
+export async function knownSecrets({
+  client,
+  settings,
+}: Pick<VerbContext, "client" | "settings">): Promise<readonly SecretItem[] | undefined> {
   try {
     return await client().listSecrets({ namespace: settings.namespace });
   } catch {

@@ -64,3 +64,19 @@ it.each([
   expect(code).toBe(2);
   expect(stderr).toContain("this clone is shallow: `git fetch --unshallow` brings what it lacks");
 });
+
+it("a pull into a new folder of what a repository owns says how it is pulled", async () => {
+  const metadata = { namespace: "default", uid: "u", generation: 1, resourceVersion: "1", creationTimestamp: "" };
+  const of = (kind: string, name: string, spec: object, annotations = {}) =>
+    ({ apiVersion: "sless.kube5s.ru/v1alpha1", kind, metadata: { ...metadata, name, annotations }, spec }) as never;
+  const owner = { "sless.kube5s.ru/owner": "u/Function/default/hello" };
+  const objects: Record<string, never[]> = {
+    repositories: [of("Repository", "team", { url: "https://git.example.com/team.git" })],
+    functions: [of("Function", "hello", { runtime: "python3.11" }, owner)],
+  };
+  const into = join(await temporaryFolder(), "new");
+  const client = { listObjects: async (plural: string) => objects[plural] ?? [] };
+  const { stdout, stderr } = await testCli(["pull", "--into", into], { client });
+  expect(stdout).toContain("belongs to repository team");
+  expect(stderr).toBe("Is this the folder of team? Then pull with --repository team.\n");
+});

@@ -78,6 +78,7 @@ const client = {
   approve: async () => ({ approved: held }),
   delete: async (_plural: string, name: string) => (name === "slow" ? "terminating" : "deleted"),
   writeSecret: async () => ({ name: "api", keys: ["token"] }),
+  listSecrets: async () => [{ name: "api", keys: ["token"] }],
   deleteSecret: async () => undefined,
 } as unknown as Partial<SlessClient>;
 
