@@ -50,7 +50,10 @@ const answering =
 /** What else may listen at an address, and what its error names. */
 const OTHERS: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   "a page": [answering(200, "<html>\n<h1>It works!", { "content-type": "text/html" }), /200: <html> <h1>It works!/],
-  "another API": [answering(200, '{"hello":"world"}', { "content-type": "application/json" }), /200: {"hello":"world"}/],
+  "another API": [
+    answering(200, '{"hello":"world"}', { "content-type": "application/json" }),
+    /200: {"hello":"world"}/,
+  ],
   "null as JSON": [answering(200, "null", { "content-type": "application/json" }), /200: null/],
   "a login": [answering(302, "", { location: "https://login.example.org/" }), /302 and leads to https:\/\/login\./],
   "a proxy whose server is away": [answering(502, "<html>bad gateway"), /502: <html>bad gateway/],
