@@ -171,17 +171,33 @@ export function createClient(options: ClientOptions): SlessClient {
       jsonOf(await send(getCall(`${member(namespace, "repositories", name)}/plan`)), withLists("held")),
     reconcile: async (name, { namespace }) =>
       jsonOf(await send(postCall(`${member(namespace, "repositories", name)}/reconcile`)), withText("requested_at")),
-    approve: async (name, { namespace, deletions }) =>
-      jsonOf(
-        await send(postCall(`${member(namespace, "repositories", name)}/approve`, deletions && { deletions })),
-        withLists("approved"),
-      ),
+    async approve(name, { namespace, deletions }) {
+      const approved: HeldDeletion[] = [];
+      const path = `${member(namespace, "repositories", name)}/approve`;
+      const bodies = deletions ? chunksOf(deletions).map((some) => ({ deletions: some })) : [undefined];
+      for (const body of bodies) {
+        const answer = await send(postCall(path, body));
+        const told = await jsonOf<{ approved: HeldDeletion[] }>(answer, withLists("approved"));
+        approved.push(...told.approved);
+      }
+      return { approved };
+    },
     logs: (plural, name, query) => readLogs(send, member(query.namespace, plural, name), query),
     invoke: (plural, name, request) => invoke(send, `${member(request.namespace, plural, name)}/invoke`, request),
     source: async (plural, name, { namespace }) =>
       archiveOf(await send({ ...getCall(`${member(namespace, plural, name)}/source`), headers: { accept: ZIP } })),
     close: () => agent.close(),
   };
+}
+
+/** So many are far below what the server takes in one request. */
+const DELETIONS_PER_REQUEST = 2_000;
+
+function chunksOf(deletions: readonly HeldDeletion[]): (readonly HeldDeletion[])[] {
+  const count = Math.max(1, Math.ceil(deletions.length / DELETIONS_PER_REQUEST));
+  return Array.from({ length: count }, (_, n) =>
+    deletions.slice(n * DELETIONS_PER_REQUEST, (n + 1) * DELETIONS_PER_REQUEST),
+  );
 }
 
 function sender({ endpoint, token }: ClientOptions, dispatcher: Dispatcher): Send {

@@ -55,15 +55,16 @@ async function approve(request: FastifyRequest, deps: RouteDeps): Promise<{ appr
   const repository = await existing("repositories", request.params as Named, deps);
   const held = await heldBy(repository, deps);
   const wanted = (request.body as { deletions?: HeldDeletion[] } | null | undefined)?.deletions;
-  const approved = wanted === undefined ? held : wanted.map((deletion) => heldOne(held, deletion));
+  const byUid = new Map(held.map((deletion) => [deletion.uid, deletion]));
+  const approved = wanted === undefined ? held : wanted.map((deletion) => heldOne(byUid, deletion));
   if (approved.length > 0) await deps.approveDeletions(repository, approved);
   return { approved };
 }
 
 /** @throws SlessError `not_found` when that very object is not held, perhaps no longer */
-function heldOne(held: readonly HeldDeletion[], { kind, name, uid }: HeldDeletion): HeldDeletion {
-  const found = held.find((one) => one.kind === kind && one.name === name && one.uid === uid);
-  if (found) return found;
+function heldOne(held: ReadonlyMap<string, HeldDeletion>, { kind, name, uid }: HeldDeletion): HeldDeletion {
+  const found = held.get(uid);
+  if (found?.kind === kind && found.name === name) return found;
   throw new SlessError("not_found", { what: `A held deletion of ${kind} ${name} with UID ${uid}` });
 }
 
