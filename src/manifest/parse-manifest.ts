@@ -11,8 +11,8 @@ import { hasMoreTokens, parseDocuments } from "./yaml-documents.ts";
 /** A larger file, or one with more documents, is no manifest that a person keeps by hand. */
 export const MANIFEST_MAX_CHARACTERS = 262_144;
 export const MANIFEST_MAX_DOCUMENTS = 200;
-/** A large manifest that people keep has some for every line; beyond this is hardly anything but marks. */
-const TOKENS_MAX = 100_000;
+/** The largest manifest of short names and values has two for five characters; beyond this is hardly anything but marks. */
+const TOKENS_MAX = 150_000;
 
 export interface ManifestFile extends DocumentContext {
   /** Path below the repository's root, for the diagnostics. */

@@ -431,8 +431,16 @@ describe("bounds", () => {
   it.each(["[", "- ", "|\n", "a\n", "{", "&a *a "])("a file of nothing but %j is refused unparsed", (mark) => {
     const text = functionYaml(mark.repeat(Math.floor(250_000 / mark.length)));
     expect(linesOf(parse(text))).toEqual([
-      "1:1 manifest_too_large The manifest is larger than 100000 words and marks of YAML. Split it.",
+      "1:1 manifest_too_large The manifest is larger than 150000 words and marks of YAML. Split it.",
     ]);
+  });
+
+  it("the largest manifest of short names and values is read", () => {
+    const env = Array.from({ length: 65 }, (_, at) => `    V_${at}: v${at}\n`).join("");
+    const document = (at: number) => functionYaml(`  env:\n${env}`).replace("name: hello", `name: f${at}`);
+    const { objects, diagnostics } = parse(Array.from({ length: 200 }, (_, at) => document(at)).join("---\n"));
+    expect(diagnostics).toEqual([]);
+    expect(objects).toHaveLength(200);
   });
 
   it("of a text that is no YAML any more not all is told", () => {
