@@ -28,6 +28,8 @@ export interface YamlFile {
   readonly file: string;
   readonly blob: ObjectId;
   readonly mode: TreeEntry["mode"];
+  /** That were read of it; 0 when it was not opened. */
+  readonly characters: number;
   /** Ours, so no part of a source; also when it is faulty. */
   readonly ours: boolean;
   /** `refText` of all that a faulty file names, as far as it can be read. */
@@ -59,8 +61,11 @@ export function createManifestFiles(context: ManifestContext) {
    * @throws SlessError `repository_too_large`
    */
   async function read(folders: readonly Folder[], trees: Trees): Promise<readonly YamlFile[]> {
-    const changed = folders.filter((folder) => known.get(folder.path)?.tree !== folder.tree);
     const budget = manifestBudget(context.limits);
+    const isKnown = ({ path, tree }: Folder) => known.get(path)?.tree === tree;
+    const changed = folders.filter((folder) => !isKnown(folder));
+    for (const folder of folders)
+      if (isKnown(folder)) for (const file of known.get(folder.path)!.files) keep(file, budget);
     const fresh = await readFolders(changed, trees, budget);
     const next = new Map<string, KnownFolder>();
     const files: YamlFile[] = [];
@@ -93,7 +98,8 @@ export function createManifestFiles(context: ManifestContext) {
         const file = below(folder.path, entry.name);
         const same = before.get(file);
         const index = files.push(same?.blob === entry.id && same.mode === entry.mode ? same : undefined) - 1;
-        if (!files[index]) wanted.push({ folder: folder.path, index, file, entry });
+        if (files[index]) keep(files[index], budget);
+        else wanted.push({ folder: folder.path, index, file, entry });
       }
       // A copy is as large as it must be; an array that grew is not.
       slots.set(folder.path, { tree: folder.tree, files: files.slice() });
@@ -105,6 +111,12 @@ export function createManifestFiles(context: ManifestContext) {
   }
 
   return { read };
+}
+
+/** What is not read again counts all the same, so that a restart, which reads all, refuses nothing that went before. */
+function keep({ characters, ours }: YamlFile, budget: ManifestBudget): void {
+  budget.looked(characters);
+  if (ours) budget.parsed(characters);
 }
 
 interface Wanted {
@@ -152,11 +164,12 @@ async function readYaml<W extends Wanted>(
 function yamlFile(context: ReadingContext, want: Wanted, text: string): YamlFile {
   const { namespace, runtimes, budget } = context;
   budget.looked(text.length);
-  if (!looksLikeManifest(want.file, text)) return dataFile(want);
+  if (!looksLikeManifest(want.file, text)) return { ...dataFile(want), characters: text.length };
   budget.parsed(text.length);
   const parsed = parseManifest({ file: want.file, text, namespace, runtimes: [...runtimes.keys()] });
   return {
     ...stamp(want),
+    characters: text.length,
     ours: true,
     named: parsed.diagnostics.length > 0 ? parsed.named.map(refText) : [],
     definitions: parsed.objects.map((found, index) => definitionOf(want, found, index)),
@@ -182,7 +195,7 @@ export function sourceFolderOf(file: string, object: ObjectIntent): string | und
 }
 
 function stamp(want: Wanted) {
-  return { file: want.file, blob: want.entry.id, mode: want.entry.mode };
+  return { file: want.file, blob: want.entry.id, mode: want.entry.mode, characters: 0 };
 }
 
 function dataFile(want: Wanted): YamlFile {

@@ -169,6 +169,14 @@ it.each<[string, object]>([
   await expect(read()).rejects.toMatchObject({ code: "repository_too_large" });
 });
 
+it("manifests that come commit by commit count as those that are there at once", async () => {
+  const { repository, read } = await desiredFrom(functionFolder("a"), { limits: { maxManifestBytes: 500 } });
+  await repository.commit("add b", functionFolder("b"));
+  await expect(read()).resolves.toMatchObject({ diagnostics: [] });
+  for (const name of ["c", "d"]) await repository.commit(`add ${name}`, functionFolder(name));
+  await expect(read()).rejects.toMatchObject({ code: "repository_too_large" });
+});
+
 it("while many manifests are read other work goes on", async () => {
   const { repository, read } = await desiredFrom(functionFolder("hello"));
   let tree = await repository.git("rev-parse", "HEAD:functions/hello");
