@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import type { ObjectOf } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
-import type { GitReader, Resolved } from "../source/index.ts";
 import { codeOf, compareWithServer } from "./compare-with-server.ts";
 import { findRepository } from "./find-repository.ts";
 import { liveObjects } from "./live-objects.ts";
-import { mistyped } from "./missing-commit.ts";
+import { headOf } from "./missing-commit.ts";
 import { PLAN_OPTION, type PlanOutput, writePlan } from "./plan-output.ts";
 import { repositoryArgument } from "./repository-argument.ts";
 import { OPTIONAL_REPOSITORY_ARGUMENTS, READ_OPTIONS, type Verb } from "./verb.ts";
@@ -40,7 +39,7 @@ export const diff: Verb<DiffOptions> = {
     const clone = await findRepository(resolve(io.cwd, repo));
     const git = await deps.openGitReader(clone);
     try {
-      const at = { live, repository, git, head: await headOf(git, head, clone) };
+      const at = { live, repository, git, head: await headOf(git, head, clone, VERB) };
       const comparison = await compareWithServer(at, context);
       await writePlan(comparison, output, context);
       return codeOf(comparison);
@@ -49,14 +48,6 @@ export const diff: Verb<DiffOptions> = {
     }
   },
 };
-
-async function headOf(git: GitReader, head: string, clone: string): Promise<Resolved> {
-  try {
-    return await git.resolveExpression(head);
-  } catch (error) {
-    throw await mistyped(error, clone, VERB);
-  }
-}
 
 function chosen(
   name: string | undefined,

@@ -1,4 +1,5 @@
 import { isSlessError, SlessError } from "../errors/index.ts";
+import type { GitReader, Resolved } from "../source/index.ts";
 import { isShallow } from "./find-repository.ts";
 
 /** What a commit that is not there may need, beside being spelled right; continuous integration clones without history. */
@@ -16,4 +17,13 @@ export async function mistyped(error: unknown, repository: string, verb: string)
   const hint = isRef ? await historyHint(repository) : "";
   const cause = `${error.happened.replace(/\.$/, "")}${hint}`;
   return new SlessError("usage_invalid", { cause, verb }, { cause: error });
+}
+
+/** The commit that a command line names. @throws as `mistyped` */
+export async function headOf(git: GitReader, head: string, repository: string, verb: string): Promise<Resolved> {
+  try {
+    return await git.resolveExpression(head);
+  } catch (error) {
+    throw await mistyped(error, repository, verb);
+  }
 }

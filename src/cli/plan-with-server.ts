@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { isSlessError, SlessError } from "../errors/index.ts";
 import { folderRepository, openFolder } from "../pull/index.ts";
-import type { GitReader, Resolved } from "../source/index.ts";
 import { codeOf, compareWithServer } from "./compare-with-server.ts";
 import { findRepository } from "./find-repository.ts";
 import { say } from "./io.ts";
 import { liveObjects } from "./live-objects.ts";
+import { headOf } from "./missing-commit.ts";
 import { type PlanOutput, writePlan } from "./plan-output.ts";
 import type { VerbContext } from "./verb.ts";
 
@@ -36,17 +36,14 @@ export async function planWithServer(options: ServerPlan, context: VerbContext):
   if (!repository) say(io.stderr, `No repository of namespace ${settings.namespace} follows this one: a new one.`);
   const git = options.head === undefined ? await deps.openWorktree(top) : await deps.openGitReader(top);
   try {
-    const head = await headOf(git, options.head);
+    const { head: named } = options;
+    const head = named === undefined ? await git.resolve({}) : await headOf(git, named, top, VERB);
     const comparison = await compareWithServer({ live, repository, git, head }, context);
     await writePlan(comparison, options.output, context);
     return codeOf(comparison);
   } finally {
     await git.close();
   }
-}
-
-async function headOf(git: GitReader, head: string | undefined): Promise<Resolved> {
-  return head === undefined ? git.resolve({}) : git.resolveExpression(head);
 }
 
 function asOfPlan(error: unknown): never {

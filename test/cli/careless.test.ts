@@ -65,6 +65,18 @@ it.each([
   expect(stderr).toContain("this clone is shallow: `git fetch --unshallow` brings what it lacks");
 });
 
+it("plan --server takes a commit that is not there for mistyped", async () => {
+  const { dir } = await gitRepository({ "README.md": "one" });
+  const { code, stderr } = await testCli(["plan", "--server", "--head", "mian"], {
+    cwd: dir,
+    deps: { openGitReader: (repository) => openIsomorphicReader({ repository }) },
+    client: { listObjects: async () => [] },
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain("mian");
+  expect(stderr).not.toContain("spec");
+});
+
 it("a pull into a new folder of what a repository owns says how it is pulled", async () => {
   const metadata = { namespace: "default", uid: "u", generation: 1, resourceVersion: "1", creationTimestamp: "" };
   const of = (kind: string, name: string, spec: object, annotations = {}) =>
