@@ -123,12 +123,19 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }
 
-/** Who was answered before the end of his body may send on for a while, and not for ever: nobody reads it any more. */
+/**
+ * Who was answered before the end of his body may send on for a while, and not for ever. It is thrown away: whoever read
+ * it may have stopped in the middle, and the next request on the connection comes behind it.
+ */
 function boundRest(req: IncomingMessage, res: ServerResponse, withinMs: number): void {
   res.once("finish", () => {
     if (req.complete) return;
-    const timer = setTimeout(() => req.destroy(), withinMs).unref();
-    req.once("close", () => clearTimeout(timer));
+    // Once it is complete, the connection is another request's.
+    const giveUp = () => {
+      if (!req.complete) req.destroy();
+    };
+    const timer = setTimeout(giveUp, withinMs).unref();
+    req.once("close", () => clearTimeout(timer)).resume();
   });
 }
 

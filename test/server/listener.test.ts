@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { openGuard } from "../../src/server/index.ts";
 import { createListener, type ListenerDeps } from "../../src/server/listener.ts";
+import { eventually } from "../support/eventually.ts";
 
 const NO_CALLS = { isCall: () => false, handle: () => undefined, handleUpgrade: () => undefined };
 
@@ -53,6 +54,43 @@ it("a client that was answered may not go on with its body for ever", async () =
   const port = await listening({ restMs: 100 });
   const answer = await untilClosed(port, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nabc");
   expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*ok$/s);
+});
+
+it("a request behind a body that nobody read to its end has all the time it needs", async () => {
+  const later = Promise.withResolvers<void>();
+  const port = await listening({ restMs: 50 }, async (req, res) => {
+    if (req.method === "GET") {
+      res.flushHeaders();
+      await later.promise;
+      res.end("late");
+      return;
+    }
+    // As whoever stops in the middle leaves it.
+    req.once("data", () => {
+      req.pause();
+      res.end("early");
+    });
+  });
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  let text = "";
+  const seen = (what: string) =>
+    eventually(
+      what,
+      async () => ({ text, destroyed: socket.destroyed }),
+      (now) => now.destroyed || text.includes(what),
+    );
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\n${"x".repeat(1000)}`);
+  await seen("early");
+  socket.write(`${"x".repeat(9000)}GET / HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  await seen("chunked");
+  // Longer than the rest of a body may take.
+  setTimeout(later.resolve, 500);
+  await seen("late");
+  expect(text).toContain("late");
 });
 
 it("a connection whose body came after the answer goes on", async () => {
