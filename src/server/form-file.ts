@@ -6,23 +6,27 @@ const CRLF = "\r\n";
 
 /**
  * The first file of a form (`multipart/form-data`), piece by piece: the first part with a file name. All of the body is
- * read, also what follows the file.
+ * read, also what follows the file, unless it is refused or nobody goes on with it; then the body is ended.
  *
  * @throws SlessError `invalid_request` without a file, or for what is no form; and what reading the body throws
  */
 export async function* formFile(body: AsyncIterable<Uint8Array>, contentType: string): AsyncGenerator<Uint8Array> {
   const text = createText(body, boundaryOf(contentType));
-  await text.skipPart();
-  while (await text.nextPart()) {
-    if (!isFile(await text.headers())) {
-      await text.skipPart();
-      continue;
+  try {
+    await text.skipPart();
+    while (await text.nextPart()) {
+      if (!isFile(await text.headers())) {
+        await text.skipPart();
+        continue;
+      }
+      yield* text.part();
+      await text.skipAll();
+      return;
     }
-    yield* text.part();
-    await text.skipAll();
-    return;
+    throw refusal("the form holds no file");
+  } finally {
+    await text.close();
   }
-  throw refusal("the form holds no file");
 }
 
 function boundaryOf(contentType: string): string {
@@ -102,6 +106,10 @@ function createText(body: AsyncIterable<Uint8Array>, boundary: string) {
         held = Buffer.alloc(0);
         if (!(await more())) return;
       }
+    },
+    /** No more is wanted of the body: what it holds open goes. */
+    async close() {
+      await chunks.return?.();
     },
   };
 }

@@ -58,3 +58,30 @@ it.each([
     message: expect.stringContaining(cause),
   });
 });
+
+it.each([
+  [
+    "is refused",
+    `${part('Content-Disposition: form-data; name="a"', "b")}--x y--`,
+    (file: AsyncIterable<unknown>) => buffer(file as never).catch(() => undefined),
+  ],
+  [
+    "is wanted no more",
+    `${part(FILE, "one")}--x y--`,
+    async (file: AsyncIterable<unknown>) => {
+      for await (const _ of file) break;
+    },
+  ],
+])("the body of a form that %s is ended, and holds nothing open", async (_, text, read) => {
+  let ended = false;
+  async function* body() {
+    try {
+      yield Buffer.from(text);
+      await new Promise(() => undefined);
+    } finally {
+      ended = true;
+    }
+  }
+  await read(formFile(body(), 'multipart/form-data; boundary="x y"'));
+  expect(ended).toBe(true);
+});
