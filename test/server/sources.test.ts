@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
+import pino from "pino";
 import { expect, it, onTestFinished } from "vitest";
 import { sourceKey } from "../../src/apis/index.ts";
 import { SlessError } from "../../src/errors/index.ts";
 import { type ArchiveFile, packArchive, readArchive } from "../../src/source/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { forgedZip } from "../support/forged-zip.ts";
 import { handler } from "../support/function-files.ts";
 import { memoryObjectStore } from "../support/memory-object-store.ts";
@@ -269,6 +271,28 @@ it("sources of one namespace that nobody reads to their end, however many, hold 
   for (let turn = 0; turn < 3; turn += 1) expect((await fetch(`${fixture.url}${HELLO}/source`)).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   expect((await fetch(`${fixture.url}${path}/source`)).status).toBe(200);
+});
+
+it("a client that leaves while its source is read ends the reading, and is no failure of the server", async () => {
+  const objects = memoryObjectStore();
+  const begun = Promise.withResolvers<AbortSignal>();
+  const read: typeof objects.read = async (_key, { signal } = {}) => {
+    begun.resolve(signal!);
+    await new Promise((resolve) => signal!.addEventListener("abort", resolve));
+    throw signal!.reason;
+  };
+  const logged: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line) => void logged.push(line) });
+  const fixture = await withFunction({ objects: { ...objects, read }, log });
+  expect((await upload(fixture, await packArchive(FILES))).status).toBe(200);
+  const leaving = new AbortController();
+  const answer = fetch(`${fixture.url}${HELLO}/source`, { signal: leaving.signal }).catch(() => "left");
+  const signal = await begun.promise;
+  leaving.abort();
+  expect(await answer).toBe("left");
+  await eventually("the reading ends", () => signal.aborted, Boolean);
+  expect((await fetch(`${fixture.url}/healthz`)).status).toBe(200);
+  expect(logged).toEqual([]);
 });
 
 it("an archive that cannot be stored is not named", async () => {

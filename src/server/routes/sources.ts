@@ -124,6 +124,7 @@ async function openStored(
   if (!stored) throw new SlessError("source_unavailable", { key, cause: "it is not there" });
   const archive = await uploads.withFile(stored.body, (path) =>
     openArchive(path, NO_LIMITS, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
       // We stored it ourselves: no request is at fault.
       throw new SlessError("source_unavailable", { key, cause: messageOf(error) }, { cause: error });
     }),
@@ -133,10 +134,13 @@ async function openStored(
   throw new SlessError("source_unavailable", { key, cause: "its files are not those that its name stands for" });
 }
 
-/** Aborted when nobody waits for the answer any more. */
-function goneSignal(reply: FastifyReply): AbortSignal {
+/** Aborted when nobody waits for the answer any more, with an error that is nobody's but the client's. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  const abort = () => gone.abort(new SlessError("invalid_request", { cause: "its client went away" }));
+  // Whoever had to wait for his turn may have gone.
+  if (raw.closed) abort();
+  else raw.once("close", abort);
   return gone.signal;
 }
 
