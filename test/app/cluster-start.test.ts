@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { startCluster } from "../../src/app/cluster/index.ts";
+import { readClusterSettings } from "../../src/config/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -22,6 +24,20 @@ async function kubeconfigOfNobody(port: number): Promise<string> {
   await writeFile(file, JSON.stringify(content));
   return file;
 }
+
+it("a start that nobody wants any more when it begins ends, and leaves the port free", async () => {
+  const [port, nobody] = (await freePorts(2)) as [number, number];
+  const settings = readClusterSettings({
+    KUBECONFIG: await kubeconfigOfNobody(nobody),
+    PORT: String(port),
+    LISTEN_ADDRESS: "127.0.0.1",
+    SLESS_DATA: await temporaryFolder(),
+    LOG_LEVEL: "silent",
+  });
+  const signal = AbortSignal.abort(new Error("told to end"));
+  await expect(startCluster({ roles: ["gateway"], settings, signal })).rejects.toThrow("told to end");
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
+});
 
 it.each(["gateway", "controller", "serve"])(
   "sless %s that waits for the API server ends when it is told to, as one that serves does",

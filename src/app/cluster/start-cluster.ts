@@ -31,6 +31,7 @@ export async function startCluster(options: ClusterComposition): Promise<Cluster
   const closers = createClosers();
   const giveUp = new AbortController();
   const onAbort = () => giveUp.abort(options.signal?.reason);
+  if (options.signal?.aborted) onAbort();
   options.signal?.addEventListener("abort", onAbort, { once: true });
   try {
     return await start(options, closers, giveUp.signal);

@@ -22,7 +22,8 @@ export async function openWaitingServer(at: { readonly host: string; readonly po
     else answer(response, error.status, refusal);
   });
   await new Promise<void>((resolve) => {
-    server.once("error", () => resolve());
+    // For good: a connection that cannot be accepted later must not end the process either.
+    server.on("error", () => resolve());
     server.listen(at, resolve);
   });
   let closed: Promise<void> | undefined;
