@@ -1,4 +1,4 @@
-import { createFairSlots } from "./fair-slots.ts";
+import { createSlots } from "../controller/slots.ts";
 
 /** How long a command counts. One that takes longer goes on, but no longer keeps others from starting. */
 const SLOT_MAX_MS = 30_000;
@@ -13,7 +13,7 @@ export interface CommandSlots {
 
 /** At most `count` commands at the same time, hanging ones aside: one bad function never blocks another. */
 export function openCommandSlots(count: number, slotMaxMs: number = SLOT_MAX_MS): CommandSlots {
-  const slots = createFairSlots(count);
+  const slots = createSlots(count);
   return {
     async run(signal, work, tenant = "") {
       const release = await slots.take(signal, tenant);
