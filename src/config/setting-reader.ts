@@ -40,8 +40,7 @@ export function parseText(text: string): Parsed<string> {
   return text.includes("\0") ? { fault: "holds a zero byte" } : { value: text };
 }
 
-/** The http(s) address of a server that sless talks to, or that it has itself. */
-/** The address of a server, perhaps with a path that it is found below. */
+/** The http(s) address of a server that sless talks to, or that it has itself, perhaps with a path that it is below. */
 export function parseEndpoint(text: string): Parsed<string> {
   return endpointIn(text, "leave it out (the command line's own goes into SLESS_API_TOKEN)");
 }

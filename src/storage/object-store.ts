@@ -7,9 +7,9 @@ export interface ObjectReading {
   readonly bytes: number;
   /**
    * Piece by piece, once; memory holds a few pieces however large it is. It ends only when all came as it was stored: what
-   * breaks off or was damaged (`object_damaged`) throws, so that nothing made of the pieces may be used before the end. A connection that
-   * breaks is gone on with where it got to. Whoever has it begins to iterate it: until then it holds a file or a
-   * connection.
+   * breaks off or was damaged (`object_damaged`) throws, so that nothing made of the pieces may be used before the end. A
+   * connection that breaks is gone on with where it got to. Whoever has it begins to iterate it: until then it holds a
+   * file or a connection.
    */
   readonly body: AsyncIterable<Uint8Array>;
 }
