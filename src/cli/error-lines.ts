@@ -12,9 +12,17 @@ export function errorLines(error: unknown, style: Style): string[] {
 
 function textLines(error: unknown): string[] {
   if (isSlessError(error)) return [error.happened, `  ${error.remedy}`];
-  if (error instanceof ServerError) return [error.message, ...error.details.map((detail) => `  ${shown(detail)}`)];
+  if (error instanceof ServerError) return serverLines(error);
   const stack = error instanceof Error ? (error.stack ?? "").split("\n").slice(1) : [];
   return [`sless failed: ${messageOf(error)}`, ...stack];
+}
+
+/** The text of an invalid request, for whoever reads that alone, says its first faults too: here each is said once. */
+function serverLines({ code, message, details }: ServerError): string[] {
+  const faults = details.map(shown);
+  const lines = faults.map((fault) => `  ${fault}`);
+  if (code !== "invalid_request" || faults.length === 0) return [message, ...lines];
+  return faults.length === 1 ? [`The request is not valid: ${faults[0]}`] : ["The request is not valid:", ...lines];
 }
 
 /** What owns an object, as the server tells it. */
@@ -40,5 +48,5 @@ function shown(detail: unknown): string {
   const { field, path = field, message } = (detail ?? {}) as { field?: unknown; path?: unknown; message?: unknown };
   if (typeof message !== "string") return JSON.stringify(detail);
   const place = Array.isArray(path) ? path.join(".") : path;
-  return place ? `${place}: ${message}` : message;
+  return place && !message.startsWith(`${place} `) ? `${place}: ${message}` : message;
 }

@@ -17,7 +17,7 @@ export const ERRORS = {
     status: 400,
     consequence: "stalled",
     happened: "The request is not valid: {cause}.",
-    remedy: "Correct what `details` lists and send it again.",
+    remedy: "Correct it and send the request again.",
   },
   conflict: {
     status: 409,

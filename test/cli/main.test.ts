@@ -81,10 +81,27 @@ it("an error says what happened and what to do", async () => {
 
 it("an error of the server shows its details, one a line", async () => {
   const details = [{ path: ["spec", "runtime"], message: "unknown" }, { path: "b", message: "too long" }, "plain"];
-  const get = () => Promise.reject(new ServerError(400, { error: "Not valid.", code: "invalid_request", details }));
+  const get = () => Promise.reject(new ServerError(422, { error: "Not valid.", code: "archive_invalid", details }));
   const { code, stderr } = await testCli(["get", "functions", "a"], { client: { get } });
   expect(code).toBe(2);
   expect(stderr).toBe("error: Not valid.\n  spec.runtime: unknown\n  b: too long\n  plain\n");
+});
+
+it.each<[string, object[], string]>([
+  ["one fault", [{ field: "url", message: "names ssh" }], "error: The request is not valid: url: names ssh\n"],
+  [
+    "two faults",
+    [
+      { field: "url", message: "url is no address" },
+      { field: "", message: "a body is wanted" },
+    ],
+    "error: The request is not valid:\n  url is no address\n  a body is wanted\n",
+  ],
+  ["no fault of a field", [], "error: All of it is in the text.\n"],
+])("a request with %s is told each fault once", async (_what, details, told) => {
+  const error = "All of it is in the text.";
+  const get = () => Promise.reject(new ServerError(400, { error, code: "invalid_request", details }));
+  expect((await testCli(["get", "functions", "a"], { client: { get } })).stderr).toBe(told);
 });
 
 it.each([
