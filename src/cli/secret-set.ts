@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
+import { isSecretName, SECRET_NAME_RULE } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
 import { type Io, readAll, say } from "./io.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
@@ -31,6 +32,8 @@ export const secretSet: Verb<SetOptions> = {
     { line: "sless secret set api user=ada retries=3", does: "what is no secret in itself" },
   ],
   async run([name = "", ...pairs], { replace = false, output }, { io, settings, client }) {
+    // In a path such a name leads elsewhere, so that the server knows nothing of it.
+    if (!isSecretName(name)) throw usage(`${JSON.stringify(name)} is no name of a secret: ${SECRET_NAME_RULE}`);
     const values = await valuesOf(pairs, io);
     const { namespace } = settings;
     const { keys } = await client().writeSecret(name, values, { namespace, replace });

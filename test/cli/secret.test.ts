@@ -51,6 +51,8 @@ const refused: Record<string, [string[], string]> = {
   "an empty key": [["set", "api", "=geheim"], "value 1 is not key=value"],
   "a key twice": [["set", "api", "token=geheim", "token=geheim2"], "key token is given twice"],
   "stdin twice": [["set", "api", "a=-", "b=-"], "stdin can be the value of one key only"],
+  "a name that leads elsewhere": [["set", "../api", "a=geheim"], '"../api" is no name of a secret: use lower-case'],
+  "a name in capitals": [["set", "API", "a=geheim"], '"API" is no name of a secret: use lower-case'],
   "a file that is not there": [["set", "api", "a=@none.pem"], "none.pem cannot be read"],
 };
 it.each(Object.entries(refused))("%s is refused without showing a value", async (_, [argv, message]) => {

@@ -7,6 +7,10 @@ export const SECRET_KEY_MAX_LENGTH = 253;
 const namePattern = new RegExp(SECRET_NAME_PATTERN);
 const keyPattern = new RegExp(SECRET_KEY_PATTERN);
 
+/** What to do about a name that is none. */
+export const SECRET_NAME_RULE =
+  'use lower-case letters, digits, "-" and ".", beginning and ending with a letter or digit';
+
 export function isSecretName(name: string): boolean {
   return name.length <= SECRET_NAME_MAX_LENGTH && namePattern.test(name);
 }

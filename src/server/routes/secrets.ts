@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { isSecretKey, isSecretName } from "../../apis/index.ts";
+import { isSecretKey, isSecretName, SECRET_NAME_RULE } from "../../apis/index.ts";
 import { SlessError } from "../../errors/index.ts";
 import { type FieldFault, refuseFields } from "../../writes/index.ts";
 import type { Named } from "../existing-object.ts";
@@ -62,8 +62,7 @@ async function writeSecret(request: FastifyRequest, reply: FastifyReply, replace
 function valuesOf(name: string, body: unknown, replace: boolean): SecretValues {
   const { values, ...others } = isMap(body) ? body : { values: undefined };
   const faults: FieldFault[] = Object.keys(others).map((field) => ({ field, message: "is no known field" }));
-  if (!isSecretName(name))
-    faults.push({ field: "name", message: 'is no name of a secret: use lower-case letters, digits, "-" and "."' });
+  if (!isSecretName(name)) faults.push({ field: "name", message: `is no name of a secret: ${SECRET_NAME_RULE}` });
   if (!isMap(values)) faults.push({ field: "values", message: "must be a map of keys to texts" });
   const entries = isMap(values) ? Object.entries(values) : [];
   if (entries.length > KEYS_MAX) faults.push({ field: "values", message: `has more than ${KEYS_MAX} keys` });
