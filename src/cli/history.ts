@@ -2,7 +2,7 @@ import type { KeptRevisionItem } from "../server/client.ts";
 import { say } from "./io.ts";
 import { OUTPUT_OPTION, type OutputForm, serialized } from "./output.ts";
 import { ageText, type Row, shortRevision, tableLines } from "./table.ts";
-import { READ_OPTIONS, type Verb } from "./verb.ts";
+import { READ_OPTIONS, type Verb, workloadArguments } from "./verb.ts";
 import { workloadNamed } from "./workload-named.ts";
 
 interface HistoryOptions {
@@ -12,18 +12,16 @@ interface HistoryOptions {
 export const history: Verb<HistoryOptions> = {
   name: "history",
   summary: "List the revisions of a function or service that served, the newest first",
-  arguments: [
-    { name: "<function>", description: "name, or kind/name (service/web)", completes: ["functions", "services"] },
-  ],
+  arguments: workloadArguments("functions", "services"),
   options: [OUTPUT_OPTION, ...READ_OPTIONS],
   examples: [
     { line: "sless history hello", does: "what served, and what can be gone back to" },
     { line: "sless history service/web -o wide", does: "the same with images and manifests" },
   ],
-  async run([text = ""], { output }, { io, settings, client }) {
+  async run(args, { output }, { io, settings, client }) {
     const { namespace } = settings;
     const among = ["functions", "services"] as const;
-    const { plural, name } = await workloadNamed(text, { client: client(), namespace, among, verb: "history" });
+    const { plural, name } = await workloadNamed(args, { client: client(), namespace, among, verb: "history" });
     const items = await client().history(plural, name, { namespace });
     const fullName = `${plural.replace(/s$/, "")}/${name}`;
     if (output === "json" || output === "yaml") io.stdout.write(serialized({ items }, output));

@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { InvokeAnswer } from "../server/client.ts";
 import { type Io, readAll, say } from "./io.ts";
+import { pluralOf } from "./kind-names.ts";
 import { passOn, printableText } from "./printable.ts";
-import { CLIENT_OPTIONS, type Verb } from "./verb.ts";
+import { CLIENT_OPTIONS, type Verb, workloadArguments } from "./verb.ts";
 import { workloadNamed } from "./workload-named.ts";
 
 interface InvokeOptions {
@@ -19,7 +20,7 @@ const PAYLOAD_MAX_BYTES = 64 * 1024 * 1024;
 export const invoke: Verb<InvokeOptions> = {
   name: "invoke",
   summary: "Call a function or service and print its answer",
-  arguments: [{ name: "<name>", description: "name, or kind/name", completes: ["functions", "services"] }],
+  arguments: workloadArguments("functions", "services"),
   options: [
     { flags: "-d, --data <payload>", mayBeEmpty: true, description: "the event: text, @file or - for stdin" },
     { flags: "-H, --header <header>", description: "a header, name: value; may be repeated", repeated: true },
@@ -30,12 +31,15 @@ export const invoke: Verb<InvokeOptions> = {
     { line: `sless invoke hello -d '{"name":"Ada"}'`, does: "call with a JSON event" },
     { line: "sless invoke csv-summary -d @sales.csv -H 'content-type: text/csv'", does: "send a file" },
   ],
-  async run([text = ""], options, { io, settings, client }) {
+  async run(args, options, { io, settings, client }) {
+    const [first = "", second] = args;
+    if (second !== undefined && !first.includes("/") && !pluralOf(first))
+      throw new SlessError("usage_invalid", { cause: `${first} is no kind; a payload follows -d`, verb: "invoke" });
     const given = headersOf(options.header ?? []);
     const body = await payloadOf(options.data, io);
     const { namespace } = settings;
     const among = ["functions", "services"] as const;
-    const { plural, name } = await workloadNamed(text, { client: client(), namespace, among, verb: "invoke" });
+    const { plural, name } = await workloadNamed(args, { client: client(), namespace, among, verb: "invoke" });
     const type: Record<string, string> = body === undefined ? {} : { "content-type": contentTypeOf(body) };
     const answer = await client().invoke(plural, name, {
       namespace,

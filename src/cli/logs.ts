@@ -1,6 +1,6 @@
 import { SlessError } from "../errors/index.ts";
 import { passOn } from "./printable.ts";
-import { READ_OPTIONS, type Verb } from "./verb.ts";
+import { READ_OPTIONS, type Verb, workloadArguments } from "./verb.ts";
 import { workloadNamed } from "./workload-named.ts";
 
 interface LogsOptions {
@@ -13,9 +13,7 @@ export const logs: Verb<LogsOptions> = {
   name: "logs",
   endsOnSignal: true,
   summary: "Show what a function, service or job printed, or its build",
-  arguments: [
-    { name: "<name>", description: "name, or kind/name (job/report)", completes: ["functions", "services", "jobs"] },
-  ],
+  arguments: workloadArguments("functions", "services", "jobs"),
   options: [
     { flags: "-f, --follow", description: "go on as more is printed" },
     { flags: "--build", description: "output of the last build instead" },
@@ -26,11 +24,11 @@ export const logs: Verb<LogsOptions> = {
     { line: "sless logs hello -f", does: "follow a function" },
     { line: "sless logs --build hello", does: "why did the build fail?" },
   ],
-  async run([text = ""], { follow = false, build = false, tail }, { io, settings, client }) {
+  async run(args, { follow = false, build = false, tail }, { io, settings, client }) {
     const lines = tail === undefined ? undefined : lineCount(tail);
     const { namespace } = settings;
     const among = ["functions", "services", "jobs"] as const;
-    const { plural, name } = await workloadNamed(text, { client: client(), namespace, among, verb: "logs" });
+    const { plural, name } = await workloadNamed(args, { client: client(), namespace, among, verb: "logs" });
     const query = { namespace, follow, build, signal: io.signal, ...(lines === undefined ? {} : { tail: lines }) };
     const chunks = client().logs(plural, name, query);
     // What a function prints may hold what its callers sent.

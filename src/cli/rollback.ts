@@ -10,7 +10,7 @@ import { say } from "./io.ts";
 import { nameOf } from "./kind-names.ts";
 import { inForm, RESULT_OPTION, type ResultForm } from "./output.ts";
 import { rollbackDocument, rollbackLines, type ToldRevision, toldRevision } from "./rollback-summary.ts";
-import { READ_OPTIONS, type Verb, type VerbContext } from "./verb.ts";
+import { READ_OPTIONS, type Verb, type VerbContext, workloadArguments } from "./verb.ts";
 import { workloadNamed } from "./workload-named.ts";
 
 interface RollbackFlags {
@@ -26,9 +26,7 @@ export const rollback: Verb<RollbackFlags> = {
   name: VERB,
   endsOnSignal: true,
   summary: "Make the commit that takes a function or service back to what served before; it is not pushed",
-  arguments: [
-    { name: "<function>", description: "name, or kind/name (service/web)", completes: ["functions", "services"] },
-  ],
+  arguments: workloadArguments("functions", "services"),
   options: [
     { flags: "--to <revision>", description: "number, digest or commit of `sless history` (default: the one before)" },
     { flags: "--repo <path>", description: "checkout of the repository that it is deployed from", fallback: "." },
@@ -40,9 +38,9 @@ export const rollback: Verb<RollbackFlags> = {
     { line: "sless rollback hello && git push", does: "go back to what served before, and deploy it" },
     { line: "sless rollback hello --to 3 --dry-run", does: "what would change to have revision 3 again?" },
   ],
-  async run([text = ""], flags, context) {
+  async run(args, flags, context) {
     const { io, style } = context;
-    const asked = await askServer(text, flags.to, context);
+    const asked = await askServer(args, flags.to, context);
     const result = await inCheckout(asked, flags, context);
     const told = { ...asked, result, followed: asked.repository?.ref.branch };
     if (flags.output) io.stdout.write(inForm(flags.output, rollbackDocument(told), [nameOf(asked.ref)]));
@@ -58,11 +56,15 @@ interface Asked {
   readonly repository: RepositoryItem | undefined;
 }
 
-async function askServer(text: string, to: string | undefined, { client, settings }: VerbContext): Promise<Asked> {
+async function askServer(
+  args: readonly string[],
+  to: string | undefined,
+  { client, settings }: VerbContext,
+): Promise<Asked> {
   const { namespace } = settings;
   const server = client();
   const among = ["functions", "services"] as const;
-  const { plural, name } = await workloadNamed(text, { client: server, namespace, among, verb: VERB });
+  const { plural, name } = await workloadNamed(args, { client: server, namespace, among, verb: VERB });
   const ref: WorkloadRef = { kind: plural === "functions" ? "Function" : "Service", namespace, name };
   const [item, history, repositories] = await Promise.all([
     server.get(plural, name, { namespace }) as Promise<WorkloadItem>,

@@ -139,6 +139,11 @@ export const REPOSITORY_ARGUMENTS: readonly ArgumentRow[] = [
   { name: "<repository>", description: "name, repository/name, or the word repository", completes: ["repositories"] },
   { name: "[name]", description: "name after that word", completes: "name" },
 ];
+/** `hello`, `job/report` or `job report`, for `workloadNamed`. */
+export const workloadArguments = (...plurals: readonly Plural[]): readonly ArgumentRow[] => [
+  { name: "<name>", description: "name, kind/name, or a kind", completes: plurals },
+  { name: "[name]", description: "name after that kind", completes: "name" },
+];
 export const OPTIONAL_REPOSITORY_ARGUMENTS: readonly ArgumentRow[] = REPOSITORY_ARGUMENTS.map((row) => ({
   ...row,
   name: row.name.replace("<repository>", "[repository]"),

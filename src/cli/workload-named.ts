@@ -1,30 +1,32 @@
 import { nearestName } from "../apis/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
 import { ServerError, type SlessClient } from "../server/client.ts";
-import { kindAndName } from "./kind-names.ts";
+import { kindAndName, pluralOf } from "./kind-names.ts";
 
 type WorkloadPlural = "functions" | "services" | "jobs";
 
 /**
- * The workload that a person names: `hello` (a function, else a service, else a job) or `job/report`.
+ * The workload that a person names: `hello` (a function, else a service, else a job), `job/report` or `job report`.
  *
  * @throws SlessError `usage_invalid` for another kind or a name that is not there, with the nearest one that is
  */
 export async function workloadNamed<P extends WorkloadPlural>(
-  text: string,
+  words: readonly string[],
   options: { client: SlessClient; namespace: string; among: readonly P[]; verb: string },
 ): Promise<{ plural: P; name: string }> {
   const { among, verb } = options;
   let kinds = among;
-  let name = text;
-  if (text.includes("/")) {
-    const given = kindAndName([text], verb);
+  let name = words[0] ?? "";
+  if (words.length > 1 || name.includes("/")) {
+    const given = kindAndName(words, verb);
     kinds = among.filter((plural) => plural === given.named.plural);
     name = given.name ?? "";
     if (kinds.length === 0)
       throw new SlessError("usage_invalid", { cause: `\`sless ${verb}\` is for ${among.join(", ")}`, verb });
   }
   for (const plural of kinds) if (await exists(plural, name, options)) return { plural, name };
+  if (words.length === 1 && pluralOf(name))
+    throw new SlessError("usage_invalid", { cause: `${name} is a kind; write the name after it`, verb });
   throw await notThere(name, kinds, options);
 }
 

@@ -66,6 +66,7 @@ const cases: [string[], string[]][] = [
     ["hello", "shop", "chat", "report"],
   ],
   [["logs", "-f", "h"], ["hello"]],
+  [["logs", "fn", "h"], ["hello"]],
   [["logs", "--", "h"], ["hello"]],
   [["suspend", ""], ["example"]],
   [["create", ""], ["repository"]],

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import { parse } from "yaml";
+import { KINDS } from "../../src/apis/index.ts";
+import { kindNamed } from "../../src/cli/kind-names.ts";
 import type { SlessClient } from "../../src/server/client.ts";
 import { jobItem, repositoryItem, triggerItem, workloadItem } from "../support/items.ts";
 import { testCli } from "../support/test-cli.ts";
@@ -84,6 +86,11 @@ it("one object is a table of one row", async () => {
 const words = ["functions", "function", "fn", "Function", "FN"];
 it.each(words)("%s names functions", async (word) => {
   expect((await testCli(["get", word, "-o", "name"], { client })).stdout).toBe("function/hello\nfunction/shop\n");
+});
+
+it("a kind has on the command line each name that it has in a cluster", () => {
+  for (const [kind, { plural, singular, shortNames }] of Object.entries(KINDS))
+    for (const word of [kind, plural, singular, ...shortNames]) expect(kindNamed(word, "get").kind, word).toBe(kind);
 });
 
 const short = [

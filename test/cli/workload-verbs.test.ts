@@ -48,6 +48,9 @@ it("on a terminal logs show what could command it, in a pipe they stay as they a
 });
 
 const named: [string, string, string][] = [
+  ["job report", "jobs", "report"],
+  ["fn hello", "functions", "hello"],
+  ["svc-fn chat", "services", "chat"],
   ["hello", "functions", "hello"],
   ["chat", "services", "chat"],
   ["report", "jobs", "report"],
@@ -56,7 +59,7 @@ const named: [string, string, string][] = [
 ];
 it.each(named)("%s names one of %s", async (text, plural, name) => {
   const { client, calls } = server();
-  await testCli(["logs", text, "-f", "--build"], { client });
+  await testCli(["logs", ...text.split(" "), "-f", "--build"], { client });
   expect(calls[0]).toMatchObject({ plural, name, query: { follow: true, build: true } });
 });
 
@@ -68,6 +71,13 @@ it("a name that is not there suggests the nearest one", async () => {
 
 it.each([
   ["logs", "trigger/hello"],
+  ["logs", "trigger", "hello"],
+  ["logs", "function"],
+  ["logs", "job/report", "hello"],
+  ["history", "job", "report"],
+  ["rollback", "job", "report"],
+  ["invoke", "job", "report"],
+  ["invoke", "hello", '{"name":"Ada"}'],
   ["logs", "hello", "--tail", "-1"],
   ["invoke", "job/report"],
 ])("%s %s is refused with the verb's help", async (...argv) => {
@@ -95,6 +105,13 @@ it.each<[string, object, string]>([
 ])("%s", async (_what, options, shown) => {
   const { client } = server({ body: "\u001b]0;owned\u0007" });
   expect((await testCli(["invoke", "hello"], { client, ...options })).stdout).toBe(shown);
+});
+
+it("invoke takes kind and name apart, and a payload that is no option for forgotten", async () => {
+  const { client, calls } = server();
+  await testCli(["invoke", "service", "chat"], { client });
+  expect(calls[0]).toMatchObject({ plural: "services", name: "chat" });
+  expect((await testCli(["invoke", "hello", "{}"], { client })).stderr).toContain("a payload follows -d");
 });
 
 it("invoke without a payload sends none", async () => {
