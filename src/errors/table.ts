@@ -130,6 +130,13 @@ export const ERRORS = {
     happened: "No sless server answers at {endpoint}: {cause}.",
     remedy: "Run `sless dev` to start one, or name another with --endpoint.",
   },
+  server_silent: {
+    status: 504,
+    consequence: "retry",
+    happened: "What listens at {endpoint} gave no answer within {seconds} s.",
+    remedy:
+      "Look at the log of the server, which may be overloaded, or name another with --endpoint; what was asked for may still be done.",
+  },
   server_foreign: {
     status: 502,
     consequence: "retry",

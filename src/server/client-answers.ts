@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { messageOf, SlessError } from "../errors/index.ts";
+import { isSilence } from "./patience.ts";
 
 /** What a server sent back to a client, and which server that was. */
 export interface Answer extends Pick<Dispatcher.ResponseData, "statusCode" | "headers" | "body"> {
@@ -85,7 +86,8 @@ async function textOf({ body, endpoint }: Answer): Promise<string> {
 }
 
 function cut(endpoint: string, error: unknown): SlessError {
-  return new SlessError("answer_cut", { endpoint, cause: messageOf(error) }, { cause: error });
+  const cause = isSilence(error) ? "no more of it came" : messageOf(error);
+  return new SlessError("answer_cut", { endpoint, cause }, { cause: error });
 }
 
 function errorOf(answer: Answer, text: string, told: Fields | undefined): Error {

@@ -22,6 +22,7 @@ import type {
   RepositoryPlanItem,
   SecretItem,
 } from "./items.ts";
+import { isSilence, type Patience, WAIT_MS } from "./patience.ts";
 
 export { ServerError } from "./client-answers.ts";
 export type * from "./items.ts";
@@ -31,6 +32,8 @@ export interface ClientOptions {
   /** Origin of the server, without a final slash. */
   readonly endpoint: string;
   readonly token?: string | undefined;
+  /** How long it waits for what; default `WAIT_MS`. */
+  readonly waitMs?: Readonly<Record<Patience, number>>;
 }
 
 export interface LogQuery {
@@ -63,8 +66,8 @@ type CodePlural = "functions" | "services" | "jobs";
 /**
  * The REST API of a running sless. Names are taken as they are and encoded.
  *
- * @throws SlessError `server_unreachable` when nobody answers, `server_foreign` when something else than sless does,
- *   `answer_cut` for half an answer; ServerError for every error that sless tells
+ * @throws SlessError `server_unreachable` when nobody is there, `server_silent` when nobody answers, `server_foreign` when
+ *   something else than sless does, `answer_cut` for half an answer; ServerError for every error that sless tells
  */
 export interface SlessClient {
   /** All of a namespace, over all pages, sorted by name; results of jobs are cut. */
@@ -126,13 +129,14 @@ interface Call {
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Default: brief for GET, else long. */
+  readonly patience?: Patience;
 }
 type Send = (call: Call) => Promise<Answer>;
 
 /** A client that keeps its connections for the next call. */
 export function createClient(options: ClientOptions): SlessClient {
-  // A followed log or a function without a time limit may be silent for long.
-  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent();
   const send = sender(options, agent);
   return {
     list: (plural, { namespace }) => listAll(send, collection(namespace, plural), ""),
@@ -157,7 +161,7 @@ export function createClient(options: ClientOptions): SlessClient {
       itemsOf(await send(getCall(`${member(namespace, plural, name)}/history`))),
     collectGarbage: async ({ dryRun }) => jsonOf(await send(postCall(`/v1/gc?dry_run=${dryRun}`)), isGarbageReport),
     ensureNamespace: async (namespace) =>
-      jsonOf(await send(postCall(collection(namespace, "ensure"))), withText("namespace")),
+      jsonOf(await send(noting(collection(namespace, "ensure"))), withText("namespace")),
     events: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "events")))),
     listSecrets: async ({ namespace }) => itemsOf(await send(getCall(collection(namespace, "secrets")))),
     writeSecret: async (name, values, { namespace, replace }) =>
@@ -170,7 +174,7 @@ export function createClient(options: ClientOptions): SlessClient {
     plan: async (name, { namespace }) =>
       jsonOf(await send(getCall(`${member(namespace, "repositories", name)}/plan`)), withLists("held")),
     reconcile: async (name, { namespace }) =>
-      jsonOf(await send(postCall(`${member(namespace, "repositories", name)}/reconcile`)), withText("requested_at")),
+      jsonOf(await send(noting(`${member(namespace, "repositories", name)}/reconcile`)), withText("requested_at")),
     async approve(name, { namespace, deletions }) {
       const approved: HeldDeletion[] = [];
       const path = `${member(namespace, "repositories", name)}/approve`;
@@ -185,7 +189,13 @@ export function createClient(options: ClientOptions): SlessClient {
     logs: (plural, name, query) => readLogs(send, member(query.namespace, plural, name), query),
     invoke: (plural, name, request) => invoke(send, `${member(request.namespace, plural, name)}/invoke`, request),
     source: async (plural, name, { namespace }) =>
-      archiveOf(await send({ ...getCall(`${member(namespace, plural, name)}/source`), headers: { accept: ZIP } })),
+      archiveOf(
+        await send({
+          ...getCall(`${member(namespace, plural, name)}/source`),
+          headers: { accept: ZIP },
+          patience: "long",
+        }),
+      ),
     close: () => agent.close(),
   };
 }
@@ -200,8 +210,9 @@ function chunksOf(deletions: readonly HeldDeletion[]): (readonly HeldDeletion[])
   );
 }
 
-function sender({ endpoint, token }: ClientOptions, dispatcher: Dispatcher): Send {
-  return async ({ method, path, body, headers = {}, signal }) => {
+function sender({ endpoint, token, waitMs = WAIT_MS }: ClientOptions, dispatcher: Dispatcher): Send {
+  return async ({ method, path, body, headers = {}, signal, patience = method === "GET" ? "brief" : "long" }) => {
+    const timeout = waitMs[patience];
     try {
       const {
         statusCode,
@@ -211,6 +222,8 @@ function sender({ endpoint, token }: ClientOptions, dispatcher: Dispatcher): Sen
         origin: endpoint,
         path,
         method,
+        headersTimeout: timeout,
+        bodyTimeout: timeout,
         body: body ?? null,
         headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
         ...(signal ? { signal } : {}),
@@ -218,6 +231,8 @@ function sender({ endpoint, token }: ClientOptions, dispatcher: Dispatcher): Sen
       return { statusCode, headers: told, body: content, endpoint };
     } catch (error) {
       if (signal?.aborted) throw error;
+      if (isSilence(error))
+        throw new SlessError("server_silent", { endpoint, seconds: timeout / 1_000 }, { cause: error });
       throw new SlessError("server_unreachable", { endpoint, cause: causeOf(error) }, { cause: error });
     }
   };
@@ -241,6 +256,8 @@ const collection = (namespace: string, plural: Collection) =>
 const member = (namespace: string, plural: Collection, name: string) =>
   `${collection(namespace, plural)}/${encodeURIComponent(name)}`;
 const getCall = (path: string): Call => ({ method: "GET", path });
+/** Asks for what is done later. */
+const noting = (path: string): Call => ({ method: "POST", path, patience: "brief" });
 
 function postCall(path: string, body?: unknown): Call {
   return body === undefined ? { method: "POST", path } : bodyCall("POST", path, body);
@@ -304,7 +321,8 @@ async function* readLogs(send: Send, path: string, query: LogQuery): AsyncGenera
   if (query.build) search.set("build", "true");
   if (query.tail !== undefined) search.set("tail", String(query.tail));
   try {
-    const answer = await send({ ...getCall(`${path}/logs?${search}`), signal: query.signal });
+    const call = getCall(`${path}/logs?${search}`);
+    const answer = await send({ ...call, signal: query.signal, patience: "endless" });
     await checked(answer, answer.statusCode < 300 && contentTypeOf(answer) === "text/plain");
     yield* bodyOf(answer, query.signal);
   } catch (error) {
@@ -314,7 +332,8 @@ async function* readLogs(send: Send, path: string, query: LogQuery): AsyncGenera
 
 async function invoke(send: Send, path: string, request: InvokeRequest): Promise<InvokeAnswer> {
   const { body, headers = {}, signal } = request;
-  const answer = await send({ method: "POST", path, headers, signal, ...(body === undefined ? {} : { body }) });
+  const call: Call = { method: "POST", path, headers, signal, patience: "endless" };
+  const answer = await send(body === undefined ? call : { ...call, body });
   // The gateway, through which every call goes, names it.
   await checked(answer, answer.headers["x-request-id"] !== undefined);
   return { status: answer.statusCode, headers: answer.headers, body: bodyOf(answer, signal) };

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createClient, type SlessClient } from "../../src/server/client.ts";
+import { type ClientOptions, createClient, type SlessClient } from "../../src/server/client.ts";
 import { httpServer } from "../support/http-server.ts";
 
 const IN_DEFAULT = { namespace: "default" };
@@ -36,8 +36,8 @@ const CALLS: Readonly<Record<string, (client: SlessClient) => Promise<unknown>>>
 };
 const calls = Object.keys(CALLS);
 
-async function clientOf(listener: RequestListener): Promise<SlessClient> {
-  const client = createClient({ endpoint: (await httpServer(listener)).origin });
+async function clientOf(listener: RequestListener, options: Partial<ClientOptions> = {}): Promise<SlessClient> {
+  const client = createClient({ endpoint: (await httpServer(listener)).origin, ...options });
   onTestFinished(() => client.close());
   return client;
 }
@@ -96,4 +96,40 @@ it("a server that is none of HTTP is told as one that does not answer", async ()
   const { port } = server.address() as { port: number };
   const client = createClient({ endpoint: `http://127.0.0.1:${port}` });
   await expect(client.list("functions", IN_DEFAULT)).rejects.toMatchObject({ code: "server_unreachable" });
+});
+
+describe("a server that takes a request and never answers", () => {
+  const waitMs = { brief: 20, long: 20, endless: 0 };
+
+  it("is given up by each call that is no stream", async () => {
+    const client = await clientOf(() => undefined, { waitMs });
+    const given = calls
+      .filter((name) => name !== "logs" && name !== "invoke")
+      .map(async (name) => expect(CALLS[name]!(client), name).rejects.toThrow(/gave no answer within 0.02 s/));
+    await Promise.all(given);
+  });
+
+  it("half an answer is given up too", async () => {
+    const client = await clientOf(
+      (_req, res) => void res.writeHead(200, { "content-type": "application/json" }).write("{"),
+      { waitMs },
+    );
+    await expect(client.get("functions", "a", IN_DEFAULT)).rejects.toThrow(/broke off: no more of it came/);
+  });
+
+  it.each(["logs", "invoke"])("%s waits for as long as it takes", async (name) => {
+    let answer = (): void => {};
+    const client = await clientOf(
+      (req, res) => {
+        if (/logs|invoke/.test(req.url!))
+          answer = () => res.writeHead(200, { "content-type": "text/plain", "x-request-id": "1" }).end("late");
+      },
+      { waitMs },
+    );
+    const waiting = CALLS[name]!(client);
+    // Sent after it, and given up: by then it would have been given up itself.
+    for (const _ of [1, 2]) await expect(client.events(IN_DEFAULT)).rejects.toMatchObject({ code: "server_silent" });
+    answer();
+    await expect(waiting).resolves.not.toThrow();
+  });
 });
