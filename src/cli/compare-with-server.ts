@@ -4,6 +4,7 @@ import {
   builtOfLive,
   DEFAULT_GUARD,
   type DesiredState,
+  missingTargets,
   type Plan,
   planChanges,
   refusalDiagnostics,
@@ -48,7 +49,8 @@ export async function compareWithServer(
     runtimes,
     before: { live: live.objects.map(builtOfLive) },
   });
-  return { plan, diagnostics: [...desired.diagnostics, ...refusals, ...diagnostics], builds };
+  const faults = [...desired.diagnostics, ...refusals, ...diagnostics];
+  return { plan, diagnostics: faults, warnings: faults.length > 0 ? [] : missingTargets(plan, live.objects), builds };
 }
 
 /** Exit code of a comparison: 0 the same, 1 differs, 2 faults. */

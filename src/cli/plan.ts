@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { refOf, refText } from "../apis/index.ts";
 import { type DesiredReaderOptions, type KnownObjects, NOTHING_KNOWN, openDesiredReader } from "../desired/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
-import { changesBetween, type DesiredState, isWriting } from "../plan/index.ts";
+import { changesBetween, type DesiredState, isWriting, missingTargets } from "../plan/index.ts";
 import type { GitReader, Resolved } from "../source/index.ts";
 import { findRepository } from "./find-repository.ts";
 import { historyHint, mistyped } from "./missing-commit.ts";
@@ -65,7 +65,8 @@ export const plan: Verb<PlanOptions> = {
       const before = { base: states.base?.objects ?? [] };
       const { builds, diagnostics: ofBuilds } = await readBuilds({ plan: changes, git, runtimes, before });
       const diagnostics = [...states.head.diagnostics, ...ofBuilds];
-      await writePlan({ plan: changes, diagnostics, builds }, output, context);
+      const warnings = diagnostics.length > 0 ? [] : missingTargets(changes);
+      await writePlan({ plan: changes, diagnostics, warnings, builds }, output, context);
       if (diagnostics.length > 0) return 2;
       return changes.actions.some(isWriting) ? 1 : 0;
     } catch (error) {

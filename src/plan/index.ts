@@ -5,6 +5,7 @@ export { type BuiltBefore, builtOfLive, builtOfRevision, type SourceNeed } from 
 export { changesBetween } from "./changes-between.ts";
 export { DEFAULT_GUARD, type DeletionGuard, isWithinGuard } from "./deletion-guard.ts";
 export * from "./desired-state.ts";
+export { missingTargets, type PlanWarning } from "./missing-targets.ts";
 export { nameClashes } from "./name-clashes.ts";
 export { type BuildsRequest, planBuilds, wantedBy } from "./plan-builds.ts";
 export { type PlannedRepository, type PlanRequest, planChanges } from "./plan-changes.ts";
@@ -14,3 +15,4 @@ export { createPlanner, type Planner } from "./planner.ts";
 export { refusalDiagnostics } from "./refusal-diagnostics.ts";
 export { type PlanDocument, type PlanDocumentAction, planDocument } from "./render-json.ts";
 export { PLAN_FORMATS, type PlanFormat, type RenderOptions, renderPlan } from "./render-plan.ts";
+export { diagnosticLine } from "./render-text.ts";

@@ -8,8 +8,10 @@ import {
   placeOf,
   refOfAction,
 } from "./action.ts";
+import type { PlanWarning } from "./missing-targets.ts";
 import { type PlanCounts, planCounts } from "./plan-counts.ts";
 import { NO_BUILDS, type PlannedBuild, type PlannedBuilds } from "./planned-build.ts";
+import type { PlanFindings } from "./render-plan.ts";
 
 /** What `sless plan -o json` prints. Fields are only ever added. */
 export interface PlanDocument {
@@ -18,6 +20,7 @@ export interface PlanDocument {
   /** Every object, unchanged ones too, in the order of application. */
   readonly actions: readonly PlanDocumentAction[];
   readonly diagnostics: readonly Diagnostic[];
+  readonly warnings: readonly PlanWarning[];
 }
 
 export interface PlanDocumentAction {
@@ -43,7 +46,7 @@ export interface PlanDocumentAction {
 /** A plan as data; unset values are left out. */
 export function planDocument(
   plan: Plan,
-  diagnostics: readonly Diagnostic[],
+  { diagnostics, warnings }: PlanFindings,
   builds: PlannedBuilds = NO_BUILDS,
 ): PlanDocument {
   return {
@@ -51,11 +54,12 @@ export function planDocument(
     counts: planCounts(plan),
     actions: plan.actions.map((action) => toDocumentAction(action, builds.get(refText(refOfAction(action))))),
     diagnostics,
+    warnings,
   };
 }
 
-export function renderJson(plan: Plan, diagnostics: readonly Diagnostic[], builds: PlannedBuilds): string {
-  return `${JSON.stringify(planDocument(plan, diagnostics, builds), null, 2)}\n`;
+export function renderJson(plan: Plan, found: PlanFindings, builds: PlannedBuilds): string {
+  return `${JSON.stringify(planDocument(plan, found, builds), null, 2)}\n`;
 }
 
 function toDocumentAction(action: Action, build: PlannedBuild | undefined): PlanDocumentAction {

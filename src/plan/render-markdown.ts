@@ -3,21 +3,25 @@ import { type Action, type Plan, refOfAction } from "./action.ts";
 import { detailOf, visible } from "./action-text.ts";
 import { planSummary } from "./plan-summary.ts";
 import { buildText, type PlannedBuilds } from "./planned-build.ts";
+import type { PlanFindings } from "./render-plan.ts";
 import { diagnosticLine, placeText } from "./render-text.ts";
 
 /** Forges cut comments at 64 KiB; some room is left for what is put around. */
 const BYTES_MAX = 60 * 1024;
 /** Faults come first, but leave room for the table. */
 const FAULT_BYTES_MAX = BYTES_MAX / 2;
+const WARNING_BYTES_MAX = BYTES_MAX / 8;
 const NOTE_BYTES = 100;
 
 /**
- * A comment for a pull request: the sum, the faults, a table of what changes and what that builds. At most 60 KiB; a note
+ * A comment for a pull request: the sum, the faults and warnings, a table of what changes and what that builds. At most 60 KiB; a note
  * tells what was left out.
  */
-export function renderMarkdown(plan: Plan, diagnostics: readonly Diagnostic[], builds: PlannedBuilds): string {
+export function renderMarkdown(plan: Plan, found: PlanFindings, builds: PlannedBuilds): string {
+  const { diagnostics, warnings } = found;
   const head = `### sless plan\n\n${planSummary(plan, diagnostics.length, builds)}\n`;
-  const faults = section("\n**Faults**\n\n", diagnostics.map(faultRow), FAULT_BYTES_MAX, "faults");
+  const ofFaults = section("\n**Faults**\n\n", diagnostics.map(faultRow), FAULT_BYTES_MAX, "faults");
+  const faults = ofFaults + section("\n**Warnings**\n\n", warnings.map(faultRow), WARNING_BYTES_MAX, "warnings");
   const rows = plan.actions.filter(({ kind }) => kind !== "unchanged").map((action) => actionRow(action, builds));
   const left = BYTES_MAX - Buffer.byteLength(head + faults);
   const columns = ["", " Object ", " Change ", ...(builds.size > 0 ? [" Build "] : []), " File "];
@@ -45,7 +49,7 @@ function actionRow(action: Action, builds: PlannedBuilds): string {
   return `| ${cells.join(" | ")} |\n`;
 }
 
-function faultRow(diagnostic: Diagnostic): string {
+function faultRow(diagnostic: Omit<Diagnostic, "code">): string {
   return `- ${code(diagnosticLine(diagnostic))}\n`;
 }
 

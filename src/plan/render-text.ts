@@ -26,14 +26,15 @@ const NAMED: Partial<Record<ActionKind, string>> = {
   leave: "left alone: ",
 };
 
-/** One line per object that is not unchanged, then the faults, then the sum. */
+/** One line per object that is not unchanged, then the faults and warnings, then the sum. */
 export function renderText(plan: Plan, options: Required<Omit<RenderOptions, "format">>): string {
-  const { diagnostics, builds, color } = options;
+  const { diagnostics, warnings, builds, color } = options;
   const paint = (text: string, sgr: number) => (color && sgr > 0 ? `\x1b[${sgr}m${text}\x1b[0m` : text);
   const lines = plan.actions
     .filter(({ kind }) => kind !== "unchanged")
     .map((action) => paint(lineOf(action, builds), SIGNS[action.kind].color));
   for (const diagnostic of diagnostics) lines.push(paint(diagnosticLine(diagnostic), SIGNS.delete.color));
+  for (const warning of warnings) lines.push(paint(`warning: ${diagnosticLine(warning)}`, SIGNS.update.color));
   return `${[...lines, planSummary(plan, diagnostics.length, builds)].join("\n")}\n`;
 }
 
@@ -53,7 +54,7 @@ export function placeText(action: Action): string {
 }
 
 /** `functions/hello/function.yaml:3:5: spec.memoryMb: unknown field; did you mean memoryMB?`. */
-export function diagnosticLine({ file, line, column, message }: Diagnostic): string {
+export function diagnosticLine({ file, line, column, message }: Omit<Diagnostic, "code">): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
   return `${visible(place)}: ${visible(message)}`;
 }

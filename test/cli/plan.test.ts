@@ -303,3 +303,17 @@ it.each([
   expect(code).toBe(2);
   expect(stderr).toContain(cause);
 });
+
+it("a trigger without a function is warned of, and the exit code stays", async () => {
+  const trigger = `apiVersion: sless.kube5s.ru/v1alpha1
+kind: Trigger
+metadata: {name: c-http}
+spec: {type: http, functionRef: c}
+`;
+  const repository = await gitRepository({ ...FUNCTIONS, "functions/c/trigger.yaml": trigger });
+  const asText = await planOf(repository);
+  expect(asText.code).toBe(1);
+  expect(asText.stdout).toContain("warning: functions/c/trigger.yaml:2:1: Trigger c-http calls Function or Service c");
+  const byName = await planOf(repository, "-o", "name");
+  expect(byName.stderr).toContain("warning: functions/c/trigger.yaml");
+});
