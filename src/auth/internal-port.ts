@@ -43,6 +43,8 @@ export function createInternalPort(deps: InternalPortDeps): InternalPort {
   async function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): Promise<void> {
     active.add(res);
     res.once("close", () => active.delete(res));
+    // What nobody read of a body must not stand before the next request on the connection.
+    res.once("finish", () => req.resume());
     if (draining) res.shouldKeepAlive = false;
     try {
       await admit(req, deps);

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Client } from "undici";
@@ -216,6 +217,49 @@ it("a token file that is not there is told by name", async () => {
   const client = gatewayClient({ url: "http://127.0.0.1:1", tokenFile: "/no/such/token", clock: systemClock });
   await expect(client.invoke(HELLO, { trigger: "invoke" })).rejects.toThrow("/no/such/token");
   await client.close();
+});
+
+it("a call behind one whose body nobody read to its end is answered, too", async () => {
+  const { gateway } = await gatewayFixture({
+    async handler(req, res) {
+      if (req.method === "GET") return void res.end("next");
+      let taken = 0;
+      await eventually(
+        "nothing of it goes on",
+        () => {
+          const before = taken;
+          taken = req.socket.bytesRead;
+          return { before, taken };
+        },
+        (seen) => seen.before > 65_536 && seen.taken === seen.before,
+      );
+      res.end("early");
+    },
+  });
+  const { url } = await remoteGateway(gateway);
+  const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  const headers = `host: x\r\nx-sless-token: ${CALLER_TOKEN}\r\nx-sless-trigger: cron`;
+  const head = (method: string, length: number) =>
+    `${method} /internal/default/functions/hello HTTP/1.1\r\n${headers}\r\ncontent-length: ${length}\r\n\r\n`;
+  const large = Buffer.alloc(32 << 20);
+  socket.write(head("POST", large.length));
+  socket.write(large);
+  await eventually(
+    "the first answer",
+    () => text,
+    (seen) => seen.includes("early"),
+  );
+  socket.write(head("GET", 0));
+  await eventually(
+    "the second answer",
+    () => text,
+    (seen) => seen.includes("next"),
+  );
 });
 
 it("a stop lets calls finish that are under way", async () => {
