@@ -77,6 +77,7 @@ function mayDiscard(req: IncomingMessage): boolean {
   return length <= DISCARD_MAX_BYTES;
 }
 
+/** Whether a body comes with a request, by its head. */
 export function hasBody(req: IncomingMessage): boolean {
   return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
 }

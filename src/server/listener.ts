@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { SlessError } from "../errors/index.ts";
-import type { Gateway } from "../gateway/index.ts";
+import { type Gateway, hasBody } from "../gateway/index.ts";
 import { slessAnswer } from "./error-answer.ts";
 import type { RequestGuard } from "./request-guard.ts";
 import { targetFault, toOriginForm } from "./request-target.ts";
@@ -117,10 +117,6 @@ export function createListener(deps: ListenerDeps): Listener {
 function isWebSocketCall(req: IncomingMessage, isCall: Gateway["isCall"]): boolean {
   toOriginForm(req);
   return req.method === "GET" && !hasBody(req) && isCall(req) && req.headers.upgrade?.toLowerCase() === "websocket";
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }
 
 /**
