@@ -1,7 +1,9 @@
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import { createServer } from "node:net";
+import { errors } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ClientOptions, createClient, type SlessClient } from "../../src/server/client.ts";
+import { type Answer, jsonOf } from "../../src/server/client-answers.ts";
 import { httpServer } from "../support/http-server.ts";
 
 const IN_DEFAULT = { namespace: "default" };
@@ -109,27 +111,25 @@ describe("a server that takes a request and never answers", () => {
     await Promise.all(given);
   });
 
-  it("half an answer is given up too", async () => {
-    const client = await clientOf(
-      (_req, res) => void res.writeHead(200, { "content-type": "application/json" }).write("{"),
-      { waitMs },
-    );
-    await expect(client.get("functions", "a", IN_DEFAULT)).rejects.toThrow(/broke off: no more of it came/);
+  it("half an answer that does not go on is one that broke off", async () => {
+    const text = () => Promise.reject(new errors.BodyTimeoutError());
+    const answer = { statusCode: 200, headers: {}, body: { text }, endpoint: "http://a" } as unknown as Answer;
+    await expect(jsonOf(answer, () => true)).rejects.toThrow("The answer of http://a broke off: no more of it came.");
   });
 
   it.each(["logs", "invoke"])("%s waits for as long as it takes", async (name) => {
-    let answer = (): void => {};
+    const arrived = Promise.withResolvers<ServerResponse>();
     const client = await clientOf(
       (req, res) => {
-        if (/logs|invoke/.test(req.url!))
-          answer = () => res.writeHead(200, { "content-type": "text/plain", "x-request-id": "1" }).end("late");
+        if (/logs|invoke/.test(req.url!)) arrived.resolve(res);
       },
       { waitMs },
     );
     const waiting = CALLS[name]!(client);
+    const answer = await arrived.promise;
     // Sent after it, and given up: by then it would have been given up itself.
     for (const _ of [1, 2]) await expect(client.events(IN_DEFAULT)).rejects.toMatchObject({ code: "server_silent" });
-    answer();
-    await expect(waiting).resolves.not.toThrow();
+    answer.writeHead(200, { "content-type": "text/plain", "x-request-id": "1" }).end("late");
+    await waiting;
   });
 });
