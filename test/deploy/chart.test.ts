@@ -60,6 +60,9 @@ describeWithServers("the chart", () => {
       "a network with a number that no address has": { git: { networks: ["10.256.0.0/16"] } },
       "a way to DNS that is a way to everything": { dns: [{ ports: [{ port: 53 }] }] },
       "an amount that is none": { tenants: { quota: { "limits.memory": "40GB" } } },
+      "an amount in a unit that Kubernetes writes with a large letter": {
+        tenants: { quota: { "limits.memory": "40ki" } },
+      },
       "an amount below nothing": { tenants: { objects: { "count/secrets": -1 } } },
       "a limit without a type": { tenants: { limits: [{ default: { cpu: "1" } }] } },
       "a log level that is none": { log: { level: "loud" } },

@@ -63,7 +63,7 @@ export const VALUE_SETS: Readonly<Record<string, object>> = {
     ],
     git: { networks: ["10.20.0.0/16", "fd00::/8"] },
     tenants: {
-      quota: { pods: 10, "count/jobs.batch": "20" },
+      quota: { pods: 10, "count/jobs.batch": "20", "requests.memory": "41943040Ki", "limits.memory": "4e10" },
       objects: { "count/secrets": 10, "count/functions.sless.kube5s.ru": null },
       egress: { denied: ["203.0.113.0/24"], allowed: ["10.1.2.3"] },
       runtimeClassName: "gvisor",
