@@ -243,8 +243,10 @@ function causeOf(error: unknown): string {
   const code = String((error as { code?: unknown }).code ?? "no answer");
   if (/SSL_WRONG_VERSION_NUMBER|SSL_PACKET_LENGTH_TOO_LONG|^EPROTO$/.test(code))
     return "it speaks no TLS there, an address with http:// may be right";
-  if (/SELF_SIGNED|UNABLE_TO|CERT_/.test(code))
+  if (/SELF_SIGNED|UNABLE_TO|CERT_UNTRUSTED/.test(code))
     return `its certificate is not trusted (${messageOf(error)}); NODE_EXTRA_CA_CERTS names a file with further ones`;
+  // No further authority makes one that has run out, or is another server's, right.
+  if (/CERT_/.test(code)) return `its certificate is not valid (${messageOf(error)})`;
   return messageOf(error) || code;
 }
 

@@ -1,10 +1,20 @@
 import type { RequestListener, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { errors } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ClientOptions, createClient, type SlessClient } from "../../src/server/client.ts";
 import { type Answer, jsonOf } from "../../src/server/client-answers.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { httpServer } from "../support/http-server.ts";
+
+async function tlsClient({ cert, key }: Certificates): Promise<SlessClient> {
+  const { port } = await httpServer(answering(200, ""), createTlsServer({ cert, key }, answering(200, "")));
+  const client = createClient({ endpoint: `https://127.0.0.1:${port}` });
+  onTestFinished(() => client.close());
+  return client;
+}
 
 const IN_DEFAULT = { namespace: "default" };
 
@@ -89,6 +99,23 @@ it("a server that speaks no TLS is told as that, without a word of OpenSSL", asy
   const refused = client.list("functions", IN_DEFAULT);
   await expect(refused).rejects.toMatchObject({ code: "server_unreachable" });
   await expect(refused).rejects.toThrow(/it speaks no TLS there, an address with http:\/\/ may be right\./);
+});
+
+it("a server that nobody vouches for is told with where a further authority is named", async () => {
+  const client = await tlsClient(makeCertificates());
+  await expect(client.list("functions", IN_DEFAULT)).rejects.toThrow(
+    /is not trusted \(.*\); NODE_EXTRA_CA_CERTS names/,
+  );
+});
+
+it("a certificate of another server is told as that, for no authority makes it right", async () => {
+  const certificates = makeCertificates([192, 0, 2, 7]);
+  const before = getCACertificates("default");
+  onTestFinished(() => setDefaultCACertificates(before));
+  setDefaultCACertificates([certificates.ca]);
+  const refused = (await tlsClient(certificates)).list("functions", IN_DEFAULT);
+  await expect(refused).rejects.toThrow(/its certificate is not valid \(.*127\.0\.0\.1/);
+  await expect(refused).rejects.not.toThrow("NODE_EXTRA_CA_CERTS");
 });
 
 it("a server that is none of HTTP is told as one that does not answer", async () => {

@@ -3,17 +3,21 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 export interface Certificates {
   /** Of an authority that nobody knows, in PEM form. */
   readonly ca: string;
-  /** Of a server at 127.0.0.1, signed by that authority. */
+  /** Of a server at that address, signed by that authority. */
   readonly cert: string;
   readonly key: string;
 }
 
-/** A certificate authority of one's own and a server's certificate by it (RFC 5280, in the least form that TLS takes). */
-export function makeCertificates(): Certificates {
+/**
+ * A certificate authority of one's own and a server's certificate by it (RFC 5280, in the least form that TLS takes).
+ *
+ * @param address of the server, in IPv4; default 127.0.0.1
+ */
+export function makeCertificates(address: readonly number[] = [127, 0, 0, 1]): Certificates {
   const authority = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const server = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const isAuthority = extension("551d13", true, sequence(der(0x01, Buffer.from([0xff]))));
-  const names = sequence(der(0x87, Buffer.from([127, 0, 0, 1])), der(0x82, Buffer.from("localhost")));
+  const names = sequence(der(0x87, Buffer.from(address)), der(0x82, Buffer.from("localhost")));
   const ca = certificate("sless test authority", authority.publicKey, isAuthority, authority.privateKey);
   const cert = certificate("127.0.0.1", server.publicKey, extension("551d11", false, names), authority.privateKey);
   return { ca, cert, key: server.privateKey.export({ type: "pkcs8", format: "pem" }) as string };
