@@ -94,7 +94,10 @@ export const dev: Verb<DevOptions> = {
     });
     const reminder = setInterval(() => progress.remind(), REMIND_MS);
     try {
-      await Promise.race([showWhenSettled(app, repository, progress, context), stopped]);
+      await Promise.race([
+        showWhenSettled(app, { ...repository, isExample: options.example === true }, progress, context),
+        stopped,
+      ]);
       await stopped;
     } finally {
       clearInterval(reminder);
@@ -220,7 +223,7 @@ async function refNamed(ref: string | undefined, path: string, deps: VerbContext
 
 async function showWhenSettled(
   app: EmbeddedApp,
-  { name, path, worktree = false, namespace }: EmbeddedOptions["repository"],
+  { name, path, worktree = false, namespace, isExample }: EmbeddedOptions["repository"] & { isExample: boolean },
   progress: Progress,
   { io, deps, style }: VerbContext,
 ): Promise<void> {
@@ -229,7 +232,7 @@ async function showWhenSettled(
   const client = deps.createClient({ endpoint: app.url });
   try {
     const place = shown(path, io.cwd);
-    progress.print(await firstLook({ client, url: app.url, repository: name, place, worktree, namespace, style }));
+    progress.print(await firstLook({ client, repository: name, place, isExample, worktree, namespace, style }));
   } finally {
     await client.close();
   }

@@ -7,12 +7,12 @@ const MESSAGE_WIDTH = 200;
 
 interface FirstLookOptions {
   readonly client: SlessClient;
-  /** Origin of the server. */
-  readonly url: string;
   /** Name of the Repository object. */
   readonly repository: string;
   /** Path of the repository, as the user would type it. */
   readonly place: string;
+  /** It is the example, as it was made or with what was pushed since. */
+  readonly isExample: boolean;
   /** Saving is enough; nothing need be committed. */
   readonly worktree: boolean;
   readonly namespace: string;
@@ -53,10 +53,7 @@ export async function firstLook(options: FirstLookOptions): Promise<string[]> {
       `${style.bad("✗")} ${style.strong(name)}: ${firstLine(message, MESSAGE_WIDTH)}`,
     ]),
     "",
-    ...nextLines(
-      options,
-      functions.map(({ name }) => name),
-    ),
+    ...nextLines(options, all),
   ];
 }
 
@@ -69,24 +66,24 @@ function table(all: readonly Shown[], style: Style): string[] {
   ];
 }
 
-/** What to try next, to be copied as it stands; for a repository without the example's functions, how to make one. */
-function nextLines(options: FirstLookOptions, functions: readonly string[]): string[] {
-  const { url, place, worktree, namespace, style } = options;
-  if (worktree) {
-    return functions.length > 0
-      ? [`Save a file in ${place} and it is live.`]
-      : [style.strong("Try next:"), "  npx sless init my-function --runtime python3.11"];
+/** What to try next, to be copied as it stands. */
+function nextLines({ place, worktree, isExample, style }: FirstLookOptions, all: readonly Shown[]): string[] {
+  const functions = all.filter(({ kind }) => kind !== "job");
+  if (functions.length === 0) {
+    const init = [style.strong("Try next:"), "  npx sless init my-function --runtime python3.11"];
+    return worktree ? init : [...init, "  then commit and push it"];
   }
-  if (!functions.includes("hello")) {
-    return [
-      style.strong("Try next:"),
-      "  npx sless init my-function --runtime python3.11",
-      "  then commit and push it",
-    ];
-  }
+  if (worktree) return [`Save a file in ${place} and it is live.`];
+  const hello = isExample ? functions.find(({ name }) => name === "hello") : undefined;
+  const callable = hello?.url ? hello : functions.find(({ url }) => url !== undefined);
   return [
-    style.strong("Call one:"),
-    `  curl -d '{"name":"Ada"}' ${url}/fn/${namespace}/hello`,
+    ...(callable ? [style.strong("Call one:"), `  curl -d '{"name":"Ada"}' ${callable.url}`] : []),
+    ...(hello ? changeLines(place, style) : [`Commit to ${place} and it is live.`]),
+  ];
+}
+
+function changeLines(place: string, style: Style): string[] {
+  return [
     style.strong("Change it:"),
     `  git clone ${place} my && cd my`,
     "  sed -i.bak 's/Hello/Welcome/' functions/hello/handler.py && rm functions/hello/*.bak",

@@ -88,6 +88,27 @@ it("the example is made, deployed, listed, and its next steps are told", async (
   });
 });
 
+it("of a repository of one's own no step is told that is the example's alone", async () => {
+  const repository = await gitRepository({ a: "1" });
+  const { stdout } = await dev(["--data", "kept"], { cwd: repository.dir });
+  expect(stdout.split("\n\n").at(-1)).toBe(
+    `Call one:\n  curl -d '{"name":"Ada"}' http://127.0.0.1:9090/fn/default/hello\nCommit to . and it is live.\n`,
+  );
+});
+
+it("nobody is told to call what has no address", async () => {
+  const repository = await gitRepository({ a: "1" });
+  const interrupt = new AbortController();
+  const list = async (plural: string) => (plural === "functions" ? [workloadItem("hello", { url: undefined })] : []);
+  const { stdout } = await dev(["--data", "kept"], {
+    cwd: repository.dir,
+    client: { ...client, list } as unknown as NonNullable<TestCliOptions["client"]>,
+    signal: interrupt.signal,
+    onOutput: (text) => text.includes("it is live") && interrupt.abort(),
+  });
+  expect(stdout).not.toContain("curl");
+});
+
 it("the data folder is no part of the work tree around it", async () => {
   const repository = await gitRepository({ a: "1" });
   await dev(["--data", "kept"], { cwd: repository.dir });
