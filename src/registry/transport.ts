@@ -14,7 +14,7 @@ export interface RegistryOptions {
   /** Certificates to trust beside the system's, in PEM form. */
   readonly ca?: string;
   readonly clock: TimerClock;
-  /** Requests at the same time; default 16. */
+  /** Requests at the same time; default 16, and never less than 2, which a blob takes that is sent on as it comes. */
   readonly concurrency?: number;
   /** Tries of what a busy or broken server did not answer; default 4. */
   readonly tries?: number;
@@ -39,7 +39,7 @@ export interface RegistryRequest {
 
 export interface Transport {
   readonly origin: string;
-  /** Requests at the same time. */
+  /** Requests at the same time; 2 at least. */
   readonly concurrency: number;
   send(request: RegistryRequest): Promise<Dispatcher.ResponseData>;
   close(): Promise<void>;
@@ -55,11 +55,11 @@ const NO_TLS = ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"
 const AGAIN = [408, 429, 500, 502, 503, 504];
 
 export function openTransport(options: RegistryOptions): Transport {
-  const { host, credentials, plainHttp = false, ca, clock, concurrency = 16, tries = 4, stallMs = STALL_MS } = options;
+  const { host, credentials, plainHttp = false, ca, clock, tries = 4, stallMs = STALL_MS } = options;
+  const concurrency = Math.max(2, options.concurrency ?? 16);
   const origin = `${plainHttp ? "http" : "https"}://${host === "docker.io" ? DOCKER_HUB_HOST : host}`;
   const dispatcher = new Agent({
-    // A blob that is sent on as it comes takes two.
-    connections: Math.max(2, concurrency),
+    connections: concurrency,
     connect: { timeout: 10_000, ...(ca === undefined ? {} : { ca }) },
     headersTimeout: stallMs,
     bodyTimeout: stallMs,
