@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { changesBetween, missingTargets, planChanges, renderPlan } from "../../src/plan/index.ts";
-import { fn, nobodys, ours, request, service, source, state, theirs, trigger } from "./objects.ts";
+import { fn, job, nobodys, ours, request, service, source, state, theirs, trigger } from "./objects.ts";
 
 const calls = (name: string, functionRef: string) => trigger(name, { functionRef });
 const CODE = { source: source("one") };
@@ -36,9 +36,20 @@ it.each([
 
 it.each([
   ["goes with this plan", [calls("t", "a")], [ours(fn("a"))]],
+  ["is a service, which no job runs, so that it", [job("j", { functionRef: "a" }), service("a", {}, CODE)], []],
   ["is not there, and that is so already", [calls("t", "a")], [ours(calls("t", "a"))]],
 ] as const)("a trigger whose function %s is warned of", (_what, wanted, live) => {
   expect(warned([...wanted], [...live])).toEqual([expect.stringContaining("neither the repository nor the namespace")]);
+});
+
+it("a job is warned of that names a service: it runs functions alone", () => {
+  const wanted = [
+    job("j", { functionRef: "a" }),
+    service("a", {}, CODE),
+    job("k", { functionRef: "b" }),
+    fn("b", {}, CODE),
+  ];
+  expect(warned(wanted, [])).toEqual([expect.stringContaining("FunctionJob j calls Function a, but neither")]);
 });
 
 it.each(["text", "json", "markdown"] as const)("a plan as %s has its warnings", (format) => {
