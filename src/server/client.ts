@@ -158,7 +158,7 @@ export function createClient(options: ClientOptions): SlessClient {
     upload: async (plural, name, zip, { namespace }) =>
       item(await send(zipCall(`${member(namespace, plural, name)}/upload`, zip))),
     history: async (plural, name, { namespace }) =>
-      itemsOf(await send(getCall(`${member(namespace, plural, name)}/history`))),
+      itemsOf(await send(lookingThrough(`${member(namespace, plural, name)}/history`))),
     collectGarbage: async ({ dryRun }) => jsonOf(await send(postCall(`/v1/gc?dry_run=${dryRun}`)), isGarbageReport),
     ensureNamespace: async (namespace) =>
       jsonOf(await send(noting(collection(namespace, "ensure"))), withText("namespace")),
@@ -190,11 +190,7 @@ export function createClient(options: ClientOptions): SlessClient {
     invoke: (plural, name, request) => invoke(send, `${member(request.namespace, plural, name)}/invoke`, request),
     source: async (plural, name, { namespace }) =>
       archiveOf(
-        await send({
-          ...getCall(`${member(namespace, plural, name)}/source`),
-          headers: { accept: ZIP },
-          patience: "long",
-        }),
+        await send({ ...lookingThrough(`${member(namespace, plural, name)}/source`), headers: { accept: ZIP } }),
       ),
     close: () => agent.close(),
   };
@@ -258,6 +254,8 @@ const collection = (namespace: string, plural: Collection) =>
 const member = (namespace: string, plural: Collection, name: string) =>
   `${collection(namespace, plural)}/${encodeURIComponent(name)}`;
 const getCall = (path: string): Call => ({ method: "GET", path });
+/** Read from stores, whose own limits may run out before the answer comes. */
+const lookingThrough = (path: string): Call => ({ ...getCall(path), patience: "long" });
 /** Asks for what is done later. */
 const noting = (path: string): Call => ({ method: "POST", path, patience: "brief" });
 
