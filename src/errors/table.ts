@@ -482,7 +482,7 @@ export const ERRORS = {
     consequence: "retry",
     happened: "The source archive {key} cannot be read: {cause}.",
     remedy:
-      "Run `sless reconcile` for its repository, whose next sync stores it anew by itself; what was uploaded, upload once more.",
+      "Run `sless reconcile` for its repository to have it stored anew now, or wait for the next sync; upload once more what was uploaded.",
   },
   start_failed: {
     status: 422,
@@ -594,7 +594,7 @@ export const ERRORS = {
     consequence: "retry",
     happened: "{what} is damaged in the store: {cause}.",
     remedy:
-      "Run `sless reconcile` for its repository, whose next sync stores it anew by itself; what was uploaded, upload once more.",
+      "Run `sless reconcile` for its repository to have it stored anew now, or wait for the next sync; upload once more what was uploaded.",
   },
   cluster_unavailable: {
     status: 503,

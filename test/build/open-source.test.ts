@@ -36,7 +36,7 @@ it.each<[string, () => Promise<Uint8Array | undefined>, string, RegExp]>([
     "holds other files than it names",
     () => packArchive([file("handler.py", Buffer.from("other"))]),
     "source_unavailable",
-    /1\.zip .*damaged \(its files are not those that its name stands for\)\. The next sync/,
+    /1\.zip .*damaged \(its files are not those that its name stands for\)\. Run `sless reconcile`/,
   ],
   [
     "lacks its end",
