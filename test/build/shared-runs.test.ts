@@ -41,6 +41,7 @@ it("who comes while a run that nobody wants is being ended gets a run of its own
   const leaving = new AbortController();
   const first = runs.provide("key", "a", user("first", leaving.signal));
   await began(1);
+  const given = expect(first).rejects.toThrow("deleted");
   leaving.abort(new Error("deleted"));
   await eventually(
     "it is being ended",
@@ -50,7 +51,7 @@ it("who comes while a run that nobody wants is being ended gets a run of its own
   const log = user("second", new AbortController().signal);
   const second = runs.provide("key", "a", log);
   begun[0]!.end("late");
-  await expect(first).rejects.toThrow("deleted");
+  await given;
   await began(2);
   begun[1]!.end("whole");
   expect(await second).toBe("whole");

@@ -76,10 +76,11 @@ describe.each(WAYS)("through a gateway %s", (_name, open) => {
     const abort = new AbortController();
     const answer = gateway.invoke(HELLO, { trigger: "invoke", signal: abort.signal });
     const outcome = when === "during" ? answer.then(({ body }) => text(body)) : answer;
+    const ended = expect(outcome).rejects.toThrow("enough");
     await eventually("the call arrives", () => arrived, Boolean);
     if (when === "during") await answer;
     abort.abort(new Error("enough"));
-    await expect(outcome).rejects.toThrow("enough");
+    await ended;
     await eventually("the replica sees the end", () => closed, Boolean);
     await eventually(
       "it is over",

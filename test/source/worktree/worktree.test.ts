@@ -274,8 +274,8 @@ describe("a work tree that changes while it is read", () => {
 it("a closed work tree refuses, also who already waits", async () => {
   const { dir } = await gitRepository({ a: "0" });
   const { worktree } = await openedWorktree(dir);
-  const waiting = worktree.atRest();
+  const refused = expect(worktree.atRest()).rejects.toThrow(failsWith("repository_unreachable"));
   await worktree.close();
-  await expect(waiting).rejects.toThrow(failsWith("repository_unreachable"));
+  await refused;
   await expect(worktree.atRest()).rejects.toThrow(failsWith("repository_unreachable"));
 });
