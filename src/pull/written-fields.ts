@@ -72,8 +72,11 @@ function ofManifest({ metadata }: AnyObject): ObjectIntent["metadata"] {
   return { name, namespace, labels: without(labels, OUR_LABELS), annotations: without(annotations, MARKS) };
 }
 
-/** The smallest first: few manifests write defaults. */
-function subsets(names: readonly string[]): string[][] {
-  const all = Array.from({ length: 2 ** names.length }, (_, mask) => names.filter((_name, at) => mask & (1 << at)));
-  return all.sort((a, b) => a.length - b.length);
+/** The smallest first, made as they are asked for: few manifests write defaults. */
+function* subsets(names: readonly string[]): Generator<string[]> {
+  for (let size = 0; size <= names.length; size += 1)
+    for (let mask = 0; mask < 2 ** names.length; mask += 1) {
+      const subset = names.filter((_name, at) => mask & (1 << at));
+      if (subset.length === size) yield subset;
+    }
 }

@@ -35,9 +35,19 @@ export function onContentChange(
 
 /** Calls back when a build says of an object that it cannot read its source. */
 export function onSourceLost(informers: SyncInformers, lost: (object: AnyObject) => void): () => void {
+  return onSourceLacking(informers, (object, before) => {
+    if (before && !lacksSource(before)) lost(object);
+  });
+}
+
+/** Calls back for every object whose source cannot be read, and whenever such a one changes. */
+function onSourceLacking(
+  informers: SyncInformers,
+  lacking: (object: AnyObject, before: AnyObject | undefined) => void,
+): () => void {
   const listener = <K extends Kind>(type: string, object: ObjectOf<K>, before?: ObjectOf<K>) => {
-    const isNew = before !== undefined && !lacksSource(before as AnyObject);
-    if (type === "MODIFIED" && isNew && lacksSource(object as AnyObject)) lost(object as AnyObject);
+    if (type !== "DELETED" && lacksSource(object as AnyObject))
+      lacking(object as AnyObject, before as AnyObject | undefined);
   };
   const { functions, services, jobs } = informers;
   const stops = [functions.onEvent(listener), services.onEvent(listener), jobs.onEvent(listener)];
@@ -63,6 +73,9 @@ export function cachedReads(informers: SyncInformers): LiveReads & { close(): vo
   /** By namespace; emptied by every change in it. */
   const answers = new Map<string, LiveObjects>();
   const stopContent = onContentChange(informers, ({ metadata }) => answers.delete(metadata.namespace));
+  /** Namespaces in which no build lacks its source: the usual case, for which nothing is looked through. */
+  const sound = new Set<string>();
+  const stopLacking = onSourceLacking(informers, ({ metadata }) => sound.delete(metadata.namespace));
   const stopRepositories = informers.repositories.onEvent((type) => {
     if (type !== "MODIFIED") answers.clear();
   });
@@ -84,11 +97,16 @@ export function cachedReads(informers: SyncInformers): LiveReads & { close(): vo
       return answer;
     },
     async lackingSource(namespace) {
+      if (sound.has(namespace)) return [];
       const { functions, services, jobs } = informers;
-      return lackingSource([functions, services, jobs].flatMap((informer) => informer.list(namespace) as AnyObject[]));
+      const all = [functions, services, jobs].flatMap((informer) => informer.list(namespace) as AnyObject[]);
+      const lacking = lackingSource(all);
+      if (lacking.length === 0) sound.add(namespace);
+      return lacking;
     },
     close() {
       stopContent();
+      stopLacking();
       stopRepositories();
     },
   };
