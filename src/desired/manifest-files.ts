@@ -62,10 +62,12 @@ export function createManifestFiles(context: ManifestContext) {
    */
   async function read(folders: readonly Folder[], trees: Trees): Promise<readonly YamlFile[]> {
     const budget = manifestBudget(context.limits);
-    const isKnown = ({ path, tree }: Folder) => known.get(path)?.tree === tree;
-    const changed = folders.filter((folder) => !isKnown(folder));
-    for (const folder of folders)
-      if (isKnown(folder)) for (const file of known.get(folder.path)!.files) keep(file, budget);
+    const changed: Folder[] = [];
+    for (const folder of folders) {
+      const same = known.get(folder.path);
+      if (same?.tree !== folder.tree) changed.push(folder);
+      else for (const file of same.files) keep(file, budget);
+    }
     const fresh = await readFolders(changed, trees, budget);
     const next = new Map<string, KnownFolder>();
     const files: YamlFile[] = [];

@@ -1,7 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { SlessError } from "../errors/index.ts";
-
-const MIB = 1024 * 1024;
+import { limitText, SlessError } from "../errors/index.ts";
 
 export interface BodyLimits {
   /** What it is, for who sent too much; default "The archive". */
@@ -77,7 +75,7 @@ function listen(request: IncomingMessage, { maxBytes, what = "The archive" }: Bo
     end ??= error ? { error } : {};
     wake();
   };
-  const tooLarge = () => new SlessError("too_large", { what, limit: sizeText(maxBytes) });
+  const tooLarge = () => new SlessError("too_large", { what, limit: limitText(maxBytes) });
   const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBytes) finish(tooLarge());
@@ -105,10 +103,6 @@ function listen(request: IncomingMessage, { maxBytes, what = "The archive" }: Bo
     },
     stop: () => void request.off("data", take).off("end", ended).off("close", brokeOff),
   };
-}
-
-function sizeText(bytes: number): string {
-  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
 }
 
 function refusal(cause: string): SlessError {

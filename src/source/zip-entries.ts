@@ -1,5 +1,5 @@
 import { type Entry, getFileNameLowLevel, type ZipFile } from "yauzl";
-import { messageOf, SlessError } from "../errors/index.ts";
+import { limitText, messageOf, SlessError } from "../errors/index.ts";
 import { archiveInvalid, type EntryFault, type EntryName, entryFaults } from "./archive-entries.ts";
 import type { ArchiveFile } from "./pack-archive.ts";
 import { strayLinks } from "./stray-links.ts";
@@ -84,8 +84,8 @@ async function listEntries(zip: ZipFile, limits: ArchiveLimits): Promise<ZipEntr
       nameBytes += entry.fileNameRaw.length;
       packed += entry.compressedSize;
       if (files > maxFiles || found.length > maxEntries) throw tooLarge(`${maxFiles} files`);
-      if (nameBytes > NAMES_MAX_BYTES) throw tooLarge(`${sizeText(NAMES_MAX_BYTES)} of names`);
-      if (bytes > maxBytes) throw tooLarge(`${sizeText(maxBytes)} unpacked`);
+      if (nameBytes > NAMES_MAX_BYTES) throw tooLarge(`${limitText(NAMES_MAX_BYTES)} of names`);
+      if (bytes > maxBytes) throw tooLarge(`${limitText(maxBytes)} unpacked`);
       // Else the same bytes, which may stand for none, would be read for each.
       if (packed > zip.fileSize) throw notReadable(new Error("its entries lie over one another"));
     }
@@ -97,10 +97,6 @@ async function listEntries(zip: ZipFile, limits: ArchiveLimits): Promise<ZipEntr
 
 function tooLarge(limit: string): SlessError {
   return new SlessError("too_large", { what: "The archive", limit });
-}
-
-function sizeText(bytes: number): string {
-  return bytes % (1 << 20) === 0 ? `${bytes / (1 << 20)} MiB` : `${bytes} bytes`;
 }
 
 const FILE_TYPE = 0o170000;
