@@ -13,9 +13,11 @@ export interface Call {
   /** Default: brief for GET, else long. */
   readonly patience?: Patience;
 }
+
 /** @throws SlessError `server_unreachable`, `server_silent`; the reason of the signal */
 export type Send = (call: Call) => Promise<Answer>;
 
+/** Sends calls to one server, as the bearer of a token where there is one; each waits as long as its patience says. */
 export function sender({ endpoint, token, waitMs = WAIT_MS }: ClientOptions, dispatcher: Dispatcher): Send {
   return async ({ method, path, body, headers = {}, signal, patience = method === "GET" ? "brief" : "long" }) => {
     const timeout = waitMs[patience];
