@@ -4,6 +4,8 @@ import type { Input, Io, Output } from "./io.ts";
 const IMPATIENT = 130;
 /** Exit code of a process whose output cannot be written. */
 const UNWRITABLE = 2;
+/** So long what still runs holds up the end of a process. */
+const LINGER_MS = 50;
 
 /**
  * The io of a process, which is this very one. The first SIGINT or SIGTERM aborts `signal`, a second one ends the process at once.
@@ -24,11 +26,17 @@ export function processIo(own: NodeJS.Process): Io {
   };
 }
 
-/** Ends the process once everything that was written is on its way; what still runs (a late child, a connection) is left. */
-export async function endProcess(code: number): Promise<never> {
+/**
+ * Ends the process once everything that was written is on its way: by itself where nothing is left to do, and soon where
+ * something still runs (a late child, a connection). For `process.exit` waits for V8's threads, and one of those may
+ * wait for a collection that the main thread does not make any more: it never ends
+ * (https://github.com/nodejs/node/issues/54918).
+ */
+export async function endProcess(code: number): Promise<void> {
   const written = [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write("", done)));
   await Promise.all(written);
-  process.exit(code);
+  process.exitCode = code;
+  setTimeout(() => process.exit(code), LINGER_MS).unref();
 }
 
 function output(stream: NodeJS.WriteStream): Output {

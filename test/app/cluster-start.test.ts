@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { startCluster } from "../../src/app/cluster/index.ts";
 import { readClusterSettings } from "../../src/config/index.ts";
@@ -39,8 +40,11 @@ it("a start that nobody wants any more when it begins ends, and leaves the port 
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
 });
 
+/** Node sees an end of its own, of a process that nothing keeps alive, before that ends. */
+const TELLS_ITS_END = `data:text/javascript,process.on("beforeExit", () => console.log("by itself"))`;
+
 it.each(["gateway", "controller", "serve"])(
-  "sless %s that waits for the API server ends when it is told to, as one that serves does",
+  "sless %s that waits for the API server ends by itself when it is told to, as one that serves does",
   async (verb) => {
     const [port, nobody] = (await freePorts(2)) as [number, number];
     const env = {
@@ -51,8 +55,12 @@ it.each(["gateway", "controller", "serve"])(
       SLESS_DATA: await temporaryFolder(),
       GATEWAY_URL: `http://127.0.0.1:${nobody}`,
     };
-    const child = spawn(process.execPath, [SLESS, verb], { env, stdio: "ignore" });
+    const child = spawn(process.execPath, ["--import", TELLS_ITS_END, SLESS, verb], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     onTestFinished(() => void child.kill("SIGKILL"));
+    const printed = text(child.stdout);
     const exited = once(child, "exit");
     const health = () =>
       fetch(`http://127.0.0.1:${port}/healthz`).then(
@@ -62,5 +70,6 @@ it.each(["gateway", "controller", "serve"])(
     await eventually("it lives", health, (status) => status === 200);
     child.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);
+    expect(await printed).toMatch(/by itself\n$/);
   },
 );

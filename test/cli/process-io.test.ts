@@ -48,6 +48,15 @@ it("all that was written arrives before the process ends, whatever still runs", 
   expect(run.printed).toHaveLength(size);
 });
 
+it("a process that has nothing left to do ends by itself, since Node may hang where it is told to exit", async () => {
+  const code = `
+process.on("beforeExit", () => io.stdout.write("by itself"));
+io.stdout.write("done, ");
+await endProcess(3);
+`;
+  expect(await running(code, () => {})).toEqual({ code: 3, printed: "done, by itself", complaints: "" });
+});
+
 it.runIf(existsSync("/dev/full"))("output that cannot be written is told, in one line, and is no success", async () => {
   const script = join(await temporaryFolder(), "script.ts");
   const code = `import { processIo } from ${JSON.stringify(FACE)};\nprocessIo(process).stdout.write("a line\\n");\n`;
