@@ -1,4 +1,5 @@
 // A candidate in a process of its own: `node lease-candidate.ts <kubeconfig> <namespace> <identity>`.
+import { endProcess } from "../../src/cli/index.ts";
 import { startLeaderElection, systemClock } from "../../src/controller/index.ts";
 import { kubernetesLease, openKubernetesClient } from "../../src/kubernetes/index.ts";
 
@@ -13,4 +14,4 @@ const election = startLeaderElection({
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
   },
 });
-process.on("SIGTERM", () => void election.stop().then(() => process.exit(0)));
+process.on("SIGTERM", () => void election.stop().then(() => endProcess(0)));

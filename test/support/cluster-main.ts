@@ -1,7 +1,7 @@
 // sless on a cluster in a process of its own: `node cluster-main.ts <role>…`, with settings of the environment and
 // those of tests (see `cluster-process.ts`).
 import { startCluster } from "../../src/app/cluster/index.ts";
-import type { Role } from "../../src/cli/index.ts";
+import { endProcess, type Role } from "../../src/cli/index.ts";
 import { readClusterSettings } from "../../src/config/index.ts";
 import { systemClock } from "../../src/controller/index.ts";
 import type { TestProcessSettings } from "./cluster-process.ts";
@@ -18,4 +18,4 @@ const app = await startCluster({
   leaseTimes,
 });
 process.stdout.write(`started ${app.url}\n`);
-process.on("SIGTERM", () => void app.close().then(() => process.exit(0)));
+process.on("SIGTERM", () => void app.close().then(() => endProcess(0)));
