@@ -57,7 +57,7 @@ export function createListener(deps: ListenerDeps): Listener {
   }
   function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
     track(res);
-    boundRest(req, res, restMs);
+    throwAwayRest(req, res, restMs);
     exchanges.set(req.socket, { req, res });
     // Of what came in one piece with an upgrade that is not taken, nothing is left to be answered.
     if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
@@ -123,7 +123,7 @@ function isWebSocketCall(req: IncomingMessage, isCall: Gateway["isCall"]): boole
  * Who was answered before the end of his body may send on for a while, and not for ever. It is thrown away: whoever read
  * it may have stopped in the middle, and the next request on the connection comes behind it.
  */
-function boundRest(req: IncomingMessage, res: ServerResponse, withinMs: number): void {
+function throwAwayRest(req: IncomingMessage, res: ServerResponse, withinMs: number): void {
   res.once("finish", () => {
     if (req.complete) return;
     // Once it is complete, the connection is another request's.

@@ -16,15 +16,15 @@ export interface BodyLimits {
 }
 
 /**
- * A body piece by piece; no more is taken from the client than is read. What comes after a refusal is thrown away, so
- * that the client gets to read the answer.
+ * A body piece by piece; no more is taken from the client than is read. What comes after a refusal is left to the
+ * listener, which throws it away once the answer is sent.
  *
  * @throws SlessError `too_large`, at once when its head says so; `invalid_request` when it stalls or breaks off
  */
 export async function* requestBody(request: IncomingMessage, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   // Whoever had to wait for his turn may have gone.
   if (request.destroyed) throw refusal("its body broke off");
-  const { idleMs, totalMs, signal } = limits;
+  const { totalMs, signal } = limits;
   const incoming = listen(request, limits);
   const total = setTimeout(incoming.fail, totalMs, refusal(`its body took longer than ${totalMs / 1000} s`));
   const onAbort = () => incoming.fail(signal?.reason);
@@ -37,7 +37,6 @@ export async function* requestBody(request: IncomingMessage, limits: BodyLimits)
     clearTimeout(total);
     signal?.removeEventListener("abort", onAbort);
     incoming.stop();
-    if (!request.readableEnded) throwAwayRest(request, idleMs);
   }
 }
 
@@ -107,10 +106,4 @@ function listen(request: IncomingMessage, { maxBytes, what = "The archive" }: Bo
 
 function refusal(cause: string): SlessError {
   return new SlessError("invalid_request", { cause });
-}
-
-/** Not for ever: a body without an end would keep its connection. */
-function throwAwayRest(request: IncomingMessage, withinMs: number): void {
-  const timer = setTimeout(() => request.destroy(), withinMs).unref();
-  request.once("close", () => clearTimeout(timer)).resume();
 }

@@ -1,23 +1,7 @@
-import type { RequestListener } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { openGuard } from "../../src/server/index.ts";
-import { createListener, type ListenerDeps } from "../../src/server/listener.ts";
 import { eventually } from "../support/eventually.ts";
-
-const NO_CALLS = { isCall: () => false, handle: () => undefined, handleUpgrade: () => undefined };
-
-async function listening(options: Partial<ListenerDeps>, api: RequestListener = (_req, res) => res.end("ok")) {
-  const listener = createListener({ gateway: NO_CALLS, guard: openGuard, api, ...options });
-  const { server } = listener;
-  server.on("clientError", (error, socket) => listener.refuseUnparsable(error, socket as never));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return (server.address() as AddressInfo).port;
-}
+import { openListener } from "./open-listener.ts";
 
 /** What comes back until the server closes the connection, which the client never does. */
 async function untilClosed(port: number, sent: string): Promise<string> {
@@ -36,12 +20,12 @@ it.each([
   ["that stops in a line", "GET /healthz HT"],
   ["that stops in a header", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-"],
 ])("a request %s is given up", async (_name, sent) => {
-  const port = await listening({ headMs: 200 });
+  const port = await openListener({ headMs: 200 });
   expect(await untilClosed(port, sent)).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n.*its head did not come in time/s);
 });
 
 it("a request's head that drips in is given up, too", async () => {
-  const port = await listening({ headMs: 300 });
+  const port = await openListener({ headMs: 300 });
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   socket.write("GET /healthz HTTP/1.1\r\n");
   const drip = setInterval(() => socket.write("x: y\r\n"), 20);
@@ -51,14 +35,14 @@ it("a request's head that drips in is given up, too", async () => {
 });
 
 it("a client that was answered may not go on with its body for ever", async () => {
-  const port = await listening({ restMs: 100 });
+  const port = await openListener({ restMs: 100 });
   const answer = await untilClosed(port, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nabc");
   expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*ok$/s);
 });
 
 it("a request behind a body that nobody read to its end has all the time it needs", async () => {
   const later = Promise.withResolvers<void>();
-  const port = await listening({ restMs: 50 }, async (req, res) => {
+  const port = await openListener({ restMs: 50 }, async (req, res) => {
     if (req.method === "GET") {
       res.flushHeaders();
       await later.promise;
@@ -94,7 +78,7 @@ it("a request behind a body that nobody read to its end has all the time it need
 });
 
 it("a connection whose body came after the answer goes on", async () => {
-  const port = await listening({ restMs: 60_000 });
+  const port = await openListener({ restMs: 60_000 });
   const post = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n";
   const socket = connect(port, "127.0.0.1");
   const answers = new Promise<string>((resolve) => {

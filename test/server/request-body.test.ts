@@ -5,11 +5,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { isSlessError, SlessError } from "../../src/errors/index.ts";
 import { type BodyLimits, requestBody } from "../../src/server/request-body.ts";
-import { httpServer } from "../support/http-server.ts";
+import { openListener } from "./open-listener.ts";
 
 const LIMITS: BodyLimits = { maxBytes: 1_000, idleMs: 10_000, totalMs: 10_000 };
 
-/** A server that answers how many bytes came, or the code of the refusal, and a socket to it. */
+/** A listener that answers how many bytes came, or the code of the refusal, and a socket to it. */
 async function exchange(
   limits: Partial<BodyLimits>,
   ready: (req: IncomingMessage) => Promise<unknown> = async () => 0,
@@ -17,7 +17,7 @@ async function exchange(
 ) {
   const outcome = Promise.withResolvers<number | string>();
   const begun = Promise.withResolvers<void>();
-  const { origin } = await httpServer((req, res) => {
+  const port = await openListener({ restMs: 50 }, (req, res) => {
     begun.resolve();
     ready(req)
       .then(() => buffer(requestBody(req, { ...LIMITS, ...limits })))
@@ -28,7 +28,7 @@ async function exchange(
         res.end(String(result));
       });
   });
-  const socket = connect(Number(new URL(origin).port), "127.0.0.1").on("error", () => undefined);
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${sent}`);
   await begun.promise;
   return { socket, outcome: outcome.promise };
