@@ -46,7 +46,7 @@ export async function writePull(
 
 /** The repository that everything was skipped for: into a new folder it is pulled when it is named. */
 function onlyOwner(rows: readonly PullRow[]): string | undefined {
-  const owners = new Set(rows.map(({ reason }) => /^belongs to repository (\S+)$/.exec(reason ?? "")?.[1]));
+  const owners = new Set(rows.map(({ owner }) => owner));
   return owners.size === 1 ? [...owners][0] : undefined;
 }
 

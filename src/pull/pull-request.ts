@@ -55,6 +55,8 @@ export interface PullRow {
   readonly reason?: string;
   /** It should have been pulled, and somebody must act so that it is. */
   readonly isFault?: boolean;
+  /** Name of the Repository that it is skipped for, because it belongs to that. */
+  readonly owner?: string;
   /** `spec.memoryMB`, `metadata.labels`, `source`; never values. */
   readonly changes: readonly string[];
   /** Files of the source; paths are below the root. */

@@ -75,10 +75,9 @@ export function hasCode({ kind, spec }: AnyObject): boolean {
   return kind === "Function" || kind === "Service";
 }
 
-export interface Skip {
+/** Why an object is left out, as its row tells it. */
+export interface Skip extends Pick<PullRow, "isFault" | "file" | "owner"> {
   readonly reason: string;
-  readonly isFault?: boolean;
-  readonly file?: string;
 }
 
 export function skippedRow(ref: ObjectRef, skip: Skip): PullRow {
@@ -87,8 +86,9 @@ export function skippedRow(ref: ObjectRef, skip: Skip): PullRow {
 
 function skipReason(live: AnyObject, ref: ObjectRef, request: PullRequest): Skip | undefined {
   const owner = ownerUidOf(live);
-  const ownerName = owner === undefined ? undefined : request.repositoryNames.get(owner);
-  if (ownerName !== undefined && owner !== request.repository) return { reason: `belongs to repository ${ownerName}` };
+  const name = owner === undefined ? undefined : request.repositoryNames.get(owner);
+  if (name !== undefined && owner !== request.repository)
+    return { reason: `belongs to repository ${name}`, owner: name };
   if (live.metadata.deletionTimestamp) return { reason: "is being deleted on the server" };
   return standingFault(live, refText(ref), request) ?? sourceFault(live, request);
 }
