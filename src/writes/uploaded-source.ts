@@ -1,18 +1,12 @@
-import type { WorkloadRef } from "../apis/index.ts";
-import { type DesiredLimits, readWholeSource, type WholeSource } from "../desired/index.ts";
+import { readWholeSource, type WholeSource, type WholeSourceRequest } from "../desired/index.ts";
 import { SlessError } from "../errors/index.ts";
-import type { Runtime } from "../runtimes/index.ts";
 import { fileTree, type StoredFile } from "../source/index.ts";
 import { RefusedRequest } from "./refused-request.ts";
 
-export interface UploadRequest {
+/** An archive in the place of a tree. */
+export interface UploadRequest extends Omit<WholeSourceRequest, "git" | "tree"> {
   /** As the archive has them. */
   readonly files: readonly StoredFile[];
-  readonly workload: WorkloadRef;
-  readonly runtime: Runtime;
-  readonly entrypoint: string | undefined;
-  readonly runtimes: ReadonlyMap<string, Runtime>;
-  readonly limits?: Partial<DesiredLimits>;
 }
 
 export interface UploadedSource {
