@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/kubernetes/global-setup.ts"],
-    setupFiles: ["test/support/seed-properties.ts"],
+    setupFiles: ["test/support/seed-properties.ts", "test/support/tell-what-hangs.ts"],
     // Limits end what hangs; they say nothing about speed, for a machine may be busy with other work.
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -2,16 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFi
 import { dirname, join } from "node:path";
 import type { ImageJobRequest, ImageJobState, ImageJobs } from "../../src/build/index.ts";
 import { appendImage, type LayerEntry, makeLayer } from "../../src/build/layer/index.ts";
+import { jobTable } from "../../src/build/local/job-table.ts";
 import { runCommand } from "../../src/build/local/run-command.ts";
+import type { Making } from "../../src/build/making.ts";
 import type { Clock } from "../../src/controller/clock.ts";
-import { type LogFile, logFile, type ProcessSupervisor } from "../../src/processes/index.ts";
+import { logFile, type ProcessSupervisor } from "../../src/processes/index.ts";
 import { parseImageReference, type RegistryClient } from "../../src/registry/index.ts";
-
-interface Job {
-  state: ImageJobState;
-  readonly log: LogFile;
-  readonly stop: AbortController;
-}
 
 export interface ProcessImageJobs extends ImageJobs {
   /** Keys of what was begun, in order. */
@@ -31,72 +27,26 @@ export interface ProcessImageJobsOptions {
  * what sless writes.
  */
 export function processImageJobs({ folder, registry, processes, clock }: ProcessImageJobsOptions): ProcessImageJobs {
-  const jobs = new Map<string, Job>();
   const begun: string[] = [];
-  const listeners = new Set<(key: string) => void>();
-
-  function begin(request: ImageJobRequest): Job {
-    const { key } = request;
-    const log = logFile(join(folder, `${key}-${begun.length}.log`), { maxBytes: 1 << 20, whenFull: "stop" });
-    const startedAt = clock.now();
-    const job: Job = { state: { phase: "building", startedAt, step: "starting" }, log, stop: new AbortController() };
-    begun.push(key);
-    const tell = (state: ImageJobState) => {
-      job.state = state;
-      for (const listener of listeners) listener(key);
-    };
-    const step = (name: string) => tell({ phase: "building", startedAt, step: name });
-    void buildDockerfile(request, { folder, registry, processes, clock, log, signal: job.stop.signal, step }).then(
-      async (state) => {
-        await log.finish();
-        tell(state);
-      },
-      async (error: unknown) => {
-        await log.finish();
-        tell(failed("builder", String(error), "", clock));
-      },
-    );
-    return job;
-  }
-
-  return {
-    begun,
-    async ensure(request) {
-      const known = jobs.get(request.key);
-      if (known && !isStale(known.state, request.retryBefore)) return known.state;
-      const job = begin(request);
-      jobs.set(request.key, job);
-      return job.state;
+  const jobs = jobTable({
+    clock,
+    logOf({ key }) {
+      begun.push(key);
+      return logFile(join(folder, `${key}-${begun.length}.log`), { maxBytes: 1 << 20, whenFull: "stop" });
     },
-    async cancel(key) {
-      jobs.get(key)?.stop.abort(new Error("cancelled"));
-      jobs.delete(key);
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    async *logs(key, options) {
-      const job = jobs.get(key);
-      if (job) yield* job.log.read(options);
-    },
-  };
-}
-
-function isStale(state: ImageJobState, before: Date | undefined): boolean {
-  if (!before || state.phase === "building") return false;
-  return (state.phase === "built" ? state.builtAt : state.failedAt) < before;
+    run: (request, making) =>
+      buildDockerfile(request, { folder, registry, processes, clock, ...making }).catch((error: unknown) =>
+        failed("builder", String(error), "", clock),
+      ),
+  });
+  return { ...jobs, begun };
 }
 
 function failed(by: "command" | "builder", message: string, tail: string, clock: Clock): ImageJobState {
   return { phase: "failed", by, reason: "JobFailed", message, tail, failedAt: clock.now() };
 }
 
-interface BuildContext extends ProcessImageJobsOptions {
-  readonly log: LogFile;
-  readonly signal: AbortSignal;
-  readonly step: (name: string) => void;
-}
+interface BuildContext extends ProcessImageJobsOptions, Making {}
 
 /** The file systems of the stages, and what the image is made from. */
 interface Stage {

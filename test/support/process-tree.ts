@@ -10,3 +10,23 @@ export function processesWith(text: string, parent?: number): number[] {
     .filter(([, , of]) => parent === undefined || Number(of) === parent)
     .map((match) => Number(match[1]));
 }
+
+const LINE_LENGTH = 200;
+
+/** A process and what descends from it as `ps` shows them, with what they wait for in the kernel. */
+export function processesBelow(root: number): string {
+  const columns = "pid=,ppid=,stat=,etime=,wchan=,args=";
+  const lines = execFileSync("ps", ["-ww", "-eo", columns], { encoding: "utf8" }).trimEnd().split("\n");
+  const [pids, found] = [new Set([root]), new Set<string>()];
+  for (let size = -1; size < found.size; ) {
+    size = found.size;
+    for (const line of lines) {
+      const [pid, parent] = line.trim().split(/\s+/, 2).map(Number) as [number, number];
+      if (pids.has(pid) || pids.has(parent)) {
+        pids.add(pid);
+        found.add(line.slice(0, LINE_LENGTH));
+      }
+    }
+  }
+  return [...found].join("\n");
+}
