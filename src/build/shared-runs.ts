@@ -2,20 +2,16 @@ import { join } from "node:path";
 import type { Clock } from "../controller/clock.ts";
 import { type LogFile, logFile } from "../processes/index.ts";
 import { type BuildFault, toBuildFault } from "./build-fault.ts";
+import type { Making } from "./making.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 
-/** What one who waits for a run is told of it. */
-export interface RunUser {
-  /** Gets the run's output, all of it. */
-  readonly log: LogFile;
-  readonly signal: AbortSignal;
-  readonly step: (name: string) => void;
-}
+/** What one who waits for a run is told of it: all of its output, and its steps. */
+export type RunUser = Making;
 
 /** What a run is given. Its signal aborts, with the reason of the last who waited, when nobody waits any more. */
-export type RunContext = RunUser;
+export type RunContext = Making;
 
 /** Long work by key, shared by all who want the same at the same time; what failed waits before it is done again. */
 export interface SharedRuns<Wanted, Result> {

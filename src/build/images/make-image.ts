@@ -8,6 +8,7 @@ import type { CommandSlots } from "../command-slots.ts";
 import { checkHandlerFile } from "../handler-file.ts";
 import type { ImageRecipe } from "../image-jobs.ts";
 import { appendImage, type BaseImage, type ImageTarget, type LayerEntry } from "../layer/index.ts";
+import type { Making } from "../making.ts";
 import type { SourceDeps } from "../open-source.ts";
 import { type DependencyFile, IMAGE_PATHS, type ImagePlan, planImage } from "../plan/index.ts";
 import { isGone } from "../registry-faults.ts";
@@ -45,13 +46,6 @@ export interface ImageWanted {
   readonly request: BuildRequest;
   readonly bases: RuntimeBases;
   readonly tags: readonly string[];
-}
-
-export interface Making {
-  readonly log: LogFile;
-  readonly signal: AbortSignal;
-  /** Tells what is done now. */
-  readonly step: (name: string) => void;
 }
 
 export interface MadeImage {

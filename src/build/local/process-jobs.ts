@@ -2,14 +2,16 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
-import { type LogFile, logFile } from "../../processes/index.ts";
+import { logFile } from "../../processes/index.ts";
 import { parseImageReference, type RegistryClient } from "../../registry/index.ts";
 import { openCommandSlots } from "../command-slots.ts";
-import type { ImageJobRequest, ImageJobState, ImageJobs } from "../image-jobs.ts";
+import type { ImageJobRequest, ImageJobState } from "../image-jobs.ts";
 import { appendImage, type LayerFile, makeLayerFile } from "../layer/index.ts";
+import type { Making } from "../making.ts";
 import { toImageFault } from "../registry-faults.ts";
 import type { EnvironmentOptions } from "./build-environment.ts";
 import { type Interpreters, toolchainMissing } from "./interpreters.ts";
+import { type JobTable, jobTable } from "./job-table.ts";
 import type { CommandDeps } from "./run-command.ts";
 import { type RecipeDeps, runRecipe } from "./run-recipe.ts";
 
@@ -28,17 +30,8 @@ export interface ProcessJobsOptions extends Omit<CommandDeps, "deadlineMs">, Env
   readonly concurrency?: number;
 }
 
-export interface ProcessJobs extends ImageJobs {
-  /** Ends what runs; nothing half made stays. */
-  close(): Promise<void>;
-}
-
-interface Job {
-  state: ImageJobState;
-  readonly log: LogFile;
-  readonly stop: AbortController;
-  done: Promise<void>;
-}
+/** Closed, nothing half made stays. */
+export type ProcessJobs = JobTable;
 
 /**
  * ImageJobs of one machine: commands run in processes of its own tools, and what they leave becomes a layer on the base
@@ -47,80 +40,23 @@ interface Job {
  */
 export function processJobs(options: ProcessJobsOptions): ProcessJobs {
   const { folder, clock } = options;
-  const jobs = new Map<string, Job>();
-  const listeners = new Set<(key: string) => void>();
   const deps = {
     ...options,
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
     slots: openCommandSlots(options.concurrency ?? CONCURRENCY),
   };
-
-  function begin(request: ImageJobRequest): Job {
-    const { key } = request;
-    const startedAt = clock.now();
-    const log = logFile(join(folder, "tmp", `job-${key}.log`), { maxBytes: LOG_MAX_BYTES, whenFull: "stop" });
-    const stop = new AbortController();
-    const job: Job = { state: { phase: "building", startedAt, step: "starting" }, log, stop, done: Promise.resolve() };
-    const tell = (state: ImageJobState) => {
-      job.state = state;
-      if (jobs.get(key) === job) for (const listener of listeners) listener(key);
-    };
-    const step = (name: string) => tell({ phase: "building", startedAt, step: name });
-    job.done = log
-      .clear()
-      .then(() => makeImage(request, { log, signal: stop.signal, step }, deps))
-      .catch((error: unknown) => stateOf(error, deps))
-      .then(async (state) => {
-        await log.finish();
-        tell(state);
-      });
-    return job;
-  }
-
-  async function end(job: Job | undefined, why: string): Promise<void> {
-    job?.stop.abort(new Error(why));
-    await job?.done;
-  }
-
-  return {
-    async ensure(request) {
-      const known = jobs.get(request.key);
-      if (known && !isStale(known.state, request.retryBefore)) return known.state;
-      const job = begin(request);
-      jobs.set(request.key, job);
-      return job.state;
-    },
-    async cancel(key) {
-      const job = jobs.get(key);
-      jobs.delete(key);
-      await end(job, "nobody wants it any more");
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    async *logs(key, readOptions) {
-      const job = jobs.get(key);
-      if (job) yield* job.log.read(readOptions);
-    },
-    async close() {
-      await Promise.all([...jobs.values()].map((job) => end(job, "it is shutting down")));
-    },
-  };
-}
-
-function isStale(state: ImageJobState, before: Date | undefined): boolean {
-  if (!before || state.phase === "building") return false;
-  return (state.phase === "built" ? state.builtAt : state.failedAt) < before;
+  return jobTable({
+    clock,
+    logOf: ({ key }) => logFile(join(folder, "tmp", `job-${key}.log`), { maxBytes: LOG_MAX_BYTES, whenFull: "stop" }),
+    run: (request, making) =>
+      making.log
+        .clear()
+        .then(() => makeImage(request, making, deps))
+        .catch((error: unknown) => stateOf(error, deps)),
+  });
 }
 
 type JobDeps = ProcessJobsOptions & RecipeDeps;
-
-interface Making {
-  readonly log: LogFile;
-  readonly signal: AbortSignal;
-  readonly step: (name: string) => void;
-}
 
 async function makeImage(request: ImageJobRequest, making: Making, deps: JobDeps): Promise<ImageJobState> {
   const { recipe, files } = request;
