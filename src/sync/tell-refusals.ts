@@ -1,4 +1,4 @@
-import { type AnyObject, ownerUidOf, refOf, refText } from "../apis/index.ts";
+import { type AnyObject, APPLIED, findCondition, ownerUidOf, refOf, refText } from "../apis/index.ts";
 import type { ErrorCode, SlessError } from "../errors/index.ts";
 import { eachLimited } from "./each-limited.ts";
 import { OK, type Outcome, type Run } from "./run.ts";
@@ -20,7 +20,7 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
 export async function tellRefusals(run: Run, deps: SyncDeps): Promise<Outcome> {
   const refusals = refusalsOf(run);
   const unknown = new Set(run.failures.map(({ ref }) => refText(ref)));
-  await eachLimited(ownObjects(run), async (object) => {
+  await eachLimited(concerned(run, refusals), async (object) => {
     run.signal.throwIfAborted();
     const ref = refText(refOf(object));
     const refusal = refusals.get(ref);
@@ -46,12 +46,26 @@ function refusalOf(what: string, { code, message }: SlessError): Refusal | undef
   return reason === undefined ? undefined : { reason, message: `${what}: ${message}` };
 }
 
-/** As they are known to be now; those that are gone are not among them. */
-function ownObjects(run: Run): AnyObject[] {
-  const planned = (run.plan?.actions ?? []).flatMap((action) => ("live" in action && action.live ? [action.live] : []));
-  const written = run.applied as readonly AnyObject[];
-  const latest = new Map([...planned, ...written].map((object) => [refText(refOf(object)), object]));
+/**
+ * The repository's objects of which something is to be told, or was told before, as they are known to be now. Mostly
+ * there is none, and of the others nothing but their conditions is looked at.
+ */
+function concerned(run: Run, refusals: ReadonlyMap<string, Refusal>): AnyObject[] {
+  const { uid } = run.repository.metadata;
+  const isConcerned = (object: AnyObject) =>
+    findCondition(object.status?.conditions, APPLIED) !== undefined ||
+    (refusals.size > 0 && refusals.has(refText(refOf(object))));
+  const latest = new Map<string, AnyObject>();
+  for (const action of run.plan?.actions ?? [])
+    if ("live" in action && action.live && isConcerned(action.live))
+      latest.set(refText(refOf(action.live)), action.live);
+  for (const object of run.applied as readonly AnyObject[]) {
+    const ref = refText(refOf(object));
+    if (isConcerned(object)) latest.set(ref, object);
+    else latest.delete(ref);
+  }
   for (const ref of run.deleted) latest.delete(refText(ref));
-  const isOwn = (object: AnyObject) => ownerUidOf(object) === run.repository.metadata.uid;
-  return [...latest.values()].filter((object) => isOwn(object) && !object.metadata.deletionTimestamp);
+  return [...latest.values()].filter(
+    (object) => ownerUidOf(object) === uid && object.metadata.deletionTimestamp === undefined,
+  );
 }
