@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { contextOf } from "./context.mjs";
+import { endDone, endProcess } from "./end.mjs";
 import { parseJson } from "./event.mjs";
 import { oneLine, writeError } from "./log.mjs";
 import { chunkBytes, toAnswer } from "./result.mjs";
@@ -12,42 +13,51 @@ import { now } from "./watch.mjs";
 /** Runs once and ends the process: 0 done, 1 failed, 75 timed out. */
 export async function runJob(settings, handler, watch) {
   const requestId = settings.requestId ?? randomUUID().replaceAll("-", "");
-  const abort = new AbortController();
   const expires = settings.timeoutSec > 0 ? now() + settings.timeoutSec * 1000 : undefined;
-  const timedOut = () => writeAll(`sless: timed out after ${settings.timeoutSec} s\n`);
-  watch.onBlocked(timedOut);
-  watch.begin("job", expires);
-  if (expires !== undefined)
-    setTimeout(() => {
-      timedOut();
-      process.exit(EXIT_STUCK);
-    }, settings.timeoutSec * 1000);
-  process.on("uncaughtException", (error) => fail(requestId, error));
-  // Nothing else may be left that keeps the process alive while a promise of the handler is open.
-  const alive = setInterval(() => {}, 2 ** 30);
+  const end = beginWatch(settings, watch, expires);
+  const fail = (error) => {
+    writeError(requestId, "the handler failed", error);
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    end(1, `the handler failed: ${oneLine(text)}`);
+  };
+  process.on("uncaughtException", fail);
   try {
     const { body, event } = readEvent(settings.eventFile);
     const headers = body.length > 0 ? { "content-type": "application/json" } : {};
     const request = { method: "POST", path: "/", queryString: "", query: {}, headers, body };
-    const context = contextOf({ requestId, expires, signal: abort.signal, trigger: "job" }, settings, request);
+    const { signal } = new AbortController();
+    const context = contextOf({ requestId, expires, signal, trigger: "job" }, settings, request);
     const answer = toAnswer(await handler(event, context));
     await writeResult(settings, answer);
-    if (answer.status >= 400) {
-      writeAll(`sless: the handler answered with status ${answer.status}\n`);
-      process.exit(1);
-    }
+    if (answer.status >= 400) end(1, `the handler answered with status ${answer.status}`);
+    else end(0);
   } catch (error) {
-    fail(requestId, error);
+    fail(error);
   }
-  clearInterval(alive);
-  process.exit(0);
 }
 
-function fail(requestId, error) {
-  writeError(requestId, "the handler failed", error);
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  writeAll(`sless: the handler failed: ${oneLine(text)}\n`);
-  process.exit(1);
+/** Ends the job when its time is over. What is returned ends it before; its first call counts. */
+function beginWatch({ timeoutSec }, watch, expires) {
+  const timedOut = () => writeAll(`sless: timed out after ${timeoutSec} s\n`);
+  const late = () => {
+    timedOut();
+    endProcess(EXIT_STUCK);
+  };
+  watch.onBlocked(timedOut);
+  watch.begin("job", expires);
+  const limit = expires === undefined ? undefined : setTimeout(late, timeoutSec * 1000);
+  // Nothing else may be left that keeps the process alive while a promise of the handler is open.
+  const alive = setInterval(() => {}, 2 ** 30);
+  let isOver = false;
+  return (code, why) => {
+    if (isOver) return;
+    isOver = true;
+    if (why !== undefined) writeAll(`sless: ${why}\n`);
+    watch.end("job");
+    clearTimeout(limit);
+    clearInterval(alive);
+    endDone(code);
+  };
 }
 
 function readEvent(path) {

@@ -5,6 +5,7 @@ import { closeSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { answerCall } from "./answer-call.mjs";
 import { BLOCKED_ERROR, beginCall } from "./call.mjs";
+import { endProcess } from "./end.mjs";
 import { writeError } from "./log.mjs";
 import { EXIT_TERMINATED, refuse } from "./settings.mjs";
 import { now } from "./watch.mjs";
@@ -71,15 +72,15 @@ export function serve(settings, handler, watch) {
     writeError(undefined, "an error outside of every call ends the replica", error);
     failAll(() => ({ status: 500, reason: "handler_error", error: "The replica crashed; its log has the stack." }));
     // What was just written leaves first.
-    setImmediate(() => process.exit(1));
+    setImmediate(() => endProcess(1));
   });
 
   function drain() {
-    if (draining) process.exit(EXIT_TERMINATED);
+    if (draining) endProcess(EXIT_TERMINATED);
     draining = true;
-    server.close(() => process.exit(0));
+    server.close(() => endProcess(0));
     for (const socket of idle) socket.destroy();
-    setTimeout(() => process.exit(EXIT_TERMINATED), settings.drainSec * 1000).unref();
+    setTimeout(() => endProcess(EXIT_TERMINATED), settings.drainSec * 1000).unref();
   }
 
   server.on("error", (error) => refuse(`port ${settings.port} cannot be listened on: ${error.message}`));

@@ -1,6 +1,7 @@
 /** The environment of a replica, read once. */
 import { writeSync } from "node:fs";
 import { resolve } from "node:path";
+import { endProcess } from "./end.mjs";
 
 const DEFAULT_MAX_BODY = 100 * 1024 * 1024;
 export const EXIT_UNLOADABLE = 65;
@@ -39,7 +40,7 @@ function number(env, name, otherwise) {
 /** Ends the process before it serves: one line for people, exit code 65. */
 export function refuse(reason) {
   writeAll(`sless: ${reason.replaceAll(/\s+/g, " ")}\n`);
-  process.exit(EXIT_UNLOADABLE);
+  endProcess(EXIT_UNLOADABLE);
 }
 
 /** Writes text or bytes to stderr at once, also right before the process ends. */

@@ -1,6 +1,7 @@
 /** The main thread's side of the watch: tells a second thread the soonest deadline of the calls in flight. */
 import { closeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import { becomeShell } from "./end.mjs";
 import { EXIT_STUCK } from "./settings.mjs";
 
 /**
@@ -45,6 +46,7 @@ export function startWatch(parentFd) {
       // The worker's debugger calls it in the middle of what blocks.
       globalThis[Symbol.for("sless.blocked")] = () => {
         lastWords();
+        becomeShell(EXIT_STUCK);
         // Node would print a line about the debugger.
         closeSync(2);
         process.reallyExit(EXIT_STUCK);

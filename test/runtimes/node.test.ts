@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, send } from "./exchange.ts";
 import { inlineImage, inlineReplica, refusedStart, writeFiles } from "./inline-image.ts";
 import { machineOf } from "./machines.ts";
-import { hasWritten, killReplica, startReplica } from "./replica.ts";
+import { hasWritten, killReplica, spawnRuntime, startReplica } from "./replica.ts";
 
 const node = await machineOf("node");
 
@@ -195,5 +195,65 @@ describe("loading a Node handler", () => {
     const replica = await startReplica(node, await inlineImage(node, { "handler.mjs": code }, { deps }));
     expect((await send(replica.origin)).json).toEqual(["esm", "cjs"]);
     await killReplica(replica);
+  });
+});
+
+describe("the end of a Node job", () => {
+  const current = { ...node, interpreter: { ...node.interpreter, path: process.execPath } };
+  const told = 'process.on("exit", (code) => console.log("exit", code));';
+  // Node may hang where it is told to exit.
+  const exits = 'process.reallyExit = () => console.log("it was told to exit");';
+
+  async function run(machine: typeof node, code: string) {
+    const image = await inlineImage(machine, { "handler.js": code });
+    const job = spawnRuntime(machine, image, { SLESS_JOB: "1" });
+    onTestFinished(() => killReplica(job));
+    return { code: await job.exited, stdout: job.stdout(), stderr: job.stderr() };
+  }
+
+  it.each<[string, string, number]>([
+    ["succeeds", "", 0],
+    ["fails", "throw new Error('no');", 1],
+    ["answers with an error", "return { statusCode: 500 };", 1],
+  ])("one that %s ends by itself, by the machine's Node as by a new one", async (_name, code, expected) => {
+    for (const machine of [node, current])
+      expect(await run(machine, `exports.handle = () => { ${told} ${exits} ${code} };`)).toMatchObject({
+        code: expected,
+        stdout: `exit ${expected}\n`,
+      });
+  });
+
+  it.each<[string, string]>([
+    ["timers", "setInterval(() => {}, 1000); setTimeout(() => {}, 60_000);"],
+    ["a server", "require('net').createServer().listen(0, '127.0.0.1');"],
+    ["a thread", "new (require('worker_threads').Worker)('setInterval(() => {}, 1000)', { eval: true });"],
+    ["a child process", "require('child_process').spawn('sleep', ['60'], { stdio: 'ignore' });"],
+    ["what fails in a moment", "setTimeout(() => { throw new Error('late'); }, 5); setInterval(() => {}, 1000);"],
+    [
+      "what is rejected in a moment",
+      "setTimeout(() => Promise.reject(new Error('late')), 5); setInterval(() => {}, 9);",
+    ],
+    ["a listener that fails", "process.on('exit', () => { throw new Error('late'); });"],
+  ])("a job that is done ends well though it left %s", async (_name, code) => {
+    for (const machine of [node, current])
+      expect(await run(machine, `exports.handle = () => { ${code} };`)).toMatchObject({ code: 0 });
+  });
+
+  it("a replica that drains, that crashes or that a call blocks is told to exit by no new Node", async () => {
+    const code = `${exits} exports.handle = ({ how }) => {
+      if (how === "crash") setTimeout(() => { throw new Error("no"); });
+      while (how === "block");
+    };`;
+    for (const [how, expected] of [
+      ["drain", 0],
+      ["crash", 1],
+      ["block", 75],
+    ] as const) {
+      const replica = await inlineReplica(current, { "handler.js": code }, { SLESS_TIMEOUT_SEC: "1" });
+      await act(replica.origin, "", { how });
+      if (how === "drain") replica.process.kill("SIGTERM");
+      expect(await replica.exited).toBe(expected);
+      expect(replica.stdout()).toBe("");
+    }
   });
 });
