@@ -1,10 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isSecretKey, isSecretName, NAMESPACE_PATTERN, type ObjectKey } from "../apis/index.ts";
+import { isNamespaceName, isSecretKey, isSecretName, type ObjectKey } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { SecretItem, SecretStore, SecretValues } from "../server/index.ts";
 
-const namespacePattern = new RegExp(NAMESPACE_PATTERN);
 /** Begins with what no name of a secret has. */
 const DRAFT = ".draft";
 
@@ -43,7 +42,7 @@ export function secretFiles(folder: string): SecretFiles {
       return guarded(() => readIfThere(join(folder, namespace, name, key)));
     },
     async list(namespace) {
-      if (!namespacePattern.test(namespace)) return [];
+      if (!isNamespaceName(namespace)) return [];
       const names = (await guarded(() => entriesOf(join(folder, namespace)))) ?? [];
       const items = names.filter(isSecretName).map((name) => itemIn(folder, { namespace, name }));
       return (await Promise.all(items)).filter((item) => item !== undefined);
@@ -145,7 +144,7 @@ function isAbsent(error: unknown): boolean {
 }
 
 function isPlace({ namespace, name }: ObjectKey): boolean {
-  return namespacePattern.test(namespace) && isSecretName(name);
+  return isNamespaceName(namespace) && isSecretName(name);
 }
 
 /** @throws SlessError `invalid_request`, so that no path escapes */

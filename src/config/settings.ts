@@ -1,5 +1,5 @@
 import { delimiter, join } from "node:path";
-import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
+import { isNamespaceName, NAMESPACE_MAX_LENGTH } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
 import { buildEnvironment, type Environment } from "./build-environment.ts";
 import { type GarbageSettings, readGarbage } from "./garbage-settings.ts";
@@ -113,7 +113,7 @@ function parseToken(text: string): Parsed<string> {
 }
 
 function parseNamespace(text: string): Parsed<string> {
-  return text.length <= NAMESPACE_MAX_LENGTH && new RegExp(NAMESPACE_PATTERN).test(text)
+  return isNamespaceName(text)
     ? { value: text }
     : { fault: `"${text}" is no namespace: use lower-case letters, digits and "-", at most ${NAMESPACE_MAX_LENGTH}` };
 }

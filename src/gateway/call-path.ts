@@ -1,4 +1,4 @@
-import { NAME_MAX_LENGTH, NAME_PATTERN, NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
+import { isNamespaceName, isObjectName } from "../apis/index.ts";
 
 /** Below this path of the server every request is a call of a function. */
 export const CALL_PREFIX = "/fn/";
@@ -14,8 +14,6 @@ export interface CallPath {
 }
 
 const CALL = /^\/fn\/([^/?]+)\/([^/?]+)(\/[^?]*)?(\?.*)?$/s;
-const namePattern = new RegExp(NAME_PATTERN);
-const namespacePattern = new RegExp(NAMESPACE_PATTERN);
 
 /**
  * Splits a request target. Names are compared as they stand: an encoded name is no name, so nothing is decoded
@@ -31,8 +29,7 @@ export function parseCallPath(target: string): CallPath | undefined {
 
 /** Both are what they must be, as they stand. */
 export function isWorkloadName(namespace: string, name: string): boolean {
-  if (namespace.length > NAMESPACE_MAX_LENGTH || !namespacePattern.test(namespace)) return false;
-  return name.length <= NAME_MAX_LENGTH && namePattern.test(name);
+  return isNamespaceName(namespace) && isObjectName(name);
 }
 
 /** A host below `ingressHost` belongs to a function, or to nobody: whatever its path, it leads nowhere else. Pure. */

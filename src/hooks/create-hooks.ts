@@ -1,12 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import {
-  keyOf,
-  NAME_MAX_LENGTH,
-  NAME_PATTERN,
-  NAMESPACE_MAX_LENGTH,
-  NAMESPACE_PATTERN,
-  type ObjectKey,
-} from "../apis/index.ts";
+import { isNamespaceName, isObjectName, keyOf, type ObjectKey } from "../apis/index.ts";
 import type { TimerClock } from "../controller/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
 import { isForm, payloadOf } from "./announcement.ts";
@@ -58,8 +51,6 @@ export interface Hooks {
 /** Payloads beyond it are not looked into; they are checked all the same, and a hint. */
 const KEPT_BYTES = 512 * 1024;
 const SLOTS = { max: 64, perKey: 8, bytesPerSecond: 64 * 1024 };
-const namespacePattern = new RegExp(NAMESPACE_PATTERN);
-const namePattern = new RegExp(NAME_PATTERN);
 
 export function createHooks(deps: HooksDeps): Hooks {
   const { clock, log, onDelivery = () => undefined } = deps;
@@ -126,8 +117,7 @@ async function provedPayload(
 
 /** Of what no repository can be named nothing is read, nor logged. */
 function isName({ namespace, name }: ObjectKey): boolean {
-  if (namespace.length > NAMESPACE_MAX_LENGTH || name.length > NAME_MAX_LENGTH) return false;
-  return namespacePattern.test(namespace) && namePattern.test(name);
+  return isNamespaceName(namespace) && isObjectName(name);
 }
 
 function outcomeOf(error: unknown): DeliveryOutcome {

@@ -1,10 +1,8 @@
 import {
+  isNamespaceName,
+  isObjectName,
   KIND_NAMES,
   type Kind,
-  NAME_MAX_LENGTH,
-  NAME_PATTERN,
-  NAMESPACE_MAX_LENGTH,
-  NAMESPACE_PATTERN,
   type ObjectRef,
   WORKLOAD_KINDS,
   type WorkloadKind,
@@ -31,8 +29,6 @@ export const BEAT_MS = 5_000;
 
 const PLACE = /^\/places\/([a-z0-9-]+)\/([A-Za-z]+)\/([a-z0-9-]+)\/([a-z0-9-]+)$/;
 const BUILD_LOGS = /^\/build-logs\/([A-Za-z]+)\/([a-z0-9-]+)\/([a-z0-9-]+)(\?follow=true)?$/;
-const namespacePattern = new RegExp(NAMESPACE_PATTERN);
-const namePattern = new RegExp(NAME_PATTERN);
 
 /** Method and target of the request that asks it. Pure. */
 export function requestOf(question: LeaderQuestion): { readonly method: "GET" | "POST"; readonly path: string } {
@@ -60,26 +56,19 @@ export function questionOf(method: string | undefined, target: string): LeaderQu
 
 function placeIn(target: string): LeaderQuestion | undefined {
   const [, repository = "", kind = "", namespace = "", name = ""] = PLACE.exec(target) ?? [];
-  if (!isOneOf(KIND_NAMES, kind) || !isNamespace(namespace) || !isName(name) || !isName(repository)) return undefined;
+  if (!isOneOf(KIND_NAMES, kind) || !isNamespaceName(namespace) || !isObjectName(name) || !isObjectName(repository))
+    return undefined;
   return { asks: "place", object: { kind, namespace, name }, repository };
 }
 
 function buildLogsIn(target: string): LeaderQuestion | undefined {
   const [, kind = "", namespace = "", name = "", follow] = BUILD_LOGS.exec(target) ?? [];
-  if (!isOneOf(WORKLOAD_KINDS, kind) || !isNamespace(namespace) || !isName(name)) return undefined;
+  if (!isOneOf(WORKLOAD_KINDS, kind) || !isNamespaceName(namespace) || !isObjectName(name)) return undefined;
   return { asks: "build-logs", workload: { kind, namespace, name }, follow: follow !== undefined };
 }
 
 function pathOf({ kind, namespace, name }: ObjectRef): string {
   return [kind, namespace, name].map(encodeURIComponent).join("/");
-}
-
-function isNamespace(text: string): boolean {
-  return text.length <= NAMESPACE_MAX_LENGTH && namespacePattern.test(text);
-}
-
-function isName(text: string): boolean {
-  return text.length <= NAME_MAX_LENGTH && namePattern.test(text);
 }
 
 function isOneOf<T extends Kind | WorkloadKind>(kinds: readonly T[], kind: string): kind is T {

@@ -1,4 +1,4 @@
-import { NAMESPACE_MAX_LENGTH, NAMESPACE_PATTERN } from "../apis/index.ts";
+import { isNamespaceName, NAMESPACE_MAX_LENGTH } from "../apis/index.ts";
 import { refuseFields } from "../writes/index.ts";
 import type { Identity } from "./items.ts";
 
@@ -14,11 +14,9 @@ export interface Namespaces {
   ensure(namespace: string, by?: Identity): Promise<"created" | "exists">;
 }
 
-const pattern = new RegExp(NAMESPACE_PATTERN);
-
 /** @throws RefusedRequest `invalid_request` for what is no name of a namespace */
 export function checkNamespace(namespace: string): void {
-  if (namespace.length <= NAMESPACE_MAX_LENGTH && pattern.test(namespace)) return;
+  if (isNamespaceName(namespace)) return;
   const message = `is no name of a namespace: use lower-case letters, digits and "-", at most ${NAMESPACE_MAX_LENGTH}`;
   refuseFields([{ field: "namespace", message }]);
 }

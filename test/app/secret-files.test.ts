@@ -49,6 +49,14 @@ describe("secrets in files", () => {
     expect(heard).toEqual(["demo/api", "demo/api", "demo/api"]);
   });
 
+  it("a namespace that none can be has no secrets, though no file system takes its name", async () => {
+    const { files } = await openFiles();
+    const namespace = "n".repeat(300);
+    expect(await files.list(namespace)).toEqual([]);
+    expect(await files.get({ namespace, name: "api" })).toBeUndefined();
+    expect(await files.read(namespace, "api", "token")).toBeUndefined();
+  });
+
   it("what the file system refuses is told without a value", async () => {
     const { folder, files } = await openFiles();
     await writeFile(folder, "in the way");

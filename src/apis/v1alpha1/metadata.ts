@@ -32,3 +32,16 @@ export const NAME_PATTERN = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
 export const NAME_MAX_LENGTH = 52;
 export const NAMESPACE_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 export const NAMESPACE_MAX_LENGTH = 54;
+
+const namePattern = new RegExp(NAME_PATTERN);
+const namespacePattern = new RegExp(NAMESPACE_PATTERN);
+
+/** What an object of a known kind can be named. */
+export function isObjectName(text: string): boolean {
+  return text.length <= NAME_MAX_LENGTH && namePattern.test(text);
+}
+
+/** What a namespace of such objects can be named. */
+export function isNamespaceName(text: string): boolean {
+  return text.length <= NAMESPACE_MAX_LENGTH && namespacePattern.test(text);
+}
