@@ -14,6 +14,12 @@ export function orderGone(actions: readonly Action[]): Action[] {
   return ordered(actions, -1);
 }
 
+/** The order of `orderWanted`; below zero: `a` comes first. */
+export function compareWanted(a: Action, b: Action): number {
+  const [one, other] = [refOfAction(a), refOfAction(b)];
+  return RANK[one.kind] - RANK[other.kind] || compareRefs(one, other);
+}
+
 function ordered(actions: readonly Action[], direction: 1 | -1): Action[] {
   const ranks = Map.groupBy(
     actions.map((action) => ({ action, ref: refOfAction(action) })),

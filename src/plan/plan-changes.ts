@@ -38,6 +38,18 @@ export interface Memory {
 
 /** `planChanges` with a memory. */
 export function planWith(request: PlanRequest, memory: Memory): Plan {
+  const { wanted, gone, release } = planParts(request, memory);
+  return { revision: request.desired.revision, actions: [...wanted, ...gone], release };
+}
+
+/** A plan by what is wanted and what is not, each in its order. */
+export interface PlanParts extends Pick<Plan, "release"> {
+  readonly wanted: readonly Action[];
+  /** Of live objects that the revision does not want. */
+  readonly gone: readonly Action[];
+}
+
+export function planParts(request: PlanRequest, memory: Memory): PlanParts {
   const { desired, live, repository } = request;
   const gone = new Map(live.map((object) => [refText(refOf(object)), object]));
   const wanted = desired.objects.map((object) => {
@@ -55,7 +67,7 @@ export function planWith(request: PlanRequest, memory: Memory): Plan {
     if (isBlocked) actions.push(...blockedActions(match, repository));
     else actions.push(match ? planExisting(object, match, request, memory) : planNew(object, gone, deleted));
   }
-  return { revision: desired.revision, actions: [...orderWanted(actions), ...orderGone(going)], release };
+  return { wanted: orderWanted(actions), gone: orderGone(going), release };
 }
 
 type Deletion = Extract<Action, { kind: "delete" }>;
