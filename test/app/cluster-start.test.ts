@@ -1,14 +1,13 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { startCluster } from "../../src/app/cluster/index.ts";
 import { readClusterSettings } from "../../src/config/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { watchChild } from "../support/watched-child.ts";
 
 const SLESS = join(import.meta.dirname, "../../bin/sless.js");
 
@@ -57,11 +56,9 @@ it.each(["gateway", "controller", "serve"])(
     };
     const child = spawn(process.execPath, ["--import", TELLS_ITS_END, SLESS, verb], {
       env,
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const printed = text(child.stdout);
-    const exited = once(child, "exit");
+    const { closed, output } = watchChild(child);
     const health = () =>
       fetch(`http://127.0.0.1:${port}/healthz`).then(
         ({ status }) => status,
@@ -69,7 +66,7 @@ it.each(["gateway", "controller", "serve"])(
       );
     await eventually("it lives", health, (status) => status === 200);
     child.kill("SIGTERM");
-    expect(await exited).toEqual([0, null]);
-    expect(await printed).toMatch(/by itself\n$/);
+    expect(await closed()).toEqual({ code: 0, signal: null });
+    expect(output()).toMatch(/^by itself$/m);
   },
 );

@@ -1,15 +1,15 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile, spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answering, callFunction, pythonFunction } from "../support/embedded.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-ports.ts";
 import { gitRepository } from "../support/git-repository.ts";
 import { removeFolder } from "../support/remove-folder.ts";
+import { watchChild } from "../support/watched-child.ts";
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -140,8 +140,7 @@ describe("the package", () => {
     const port = await freePort();
     const args = ["dev", "--repo", repository.dir, "--data", join(folder, "data"), "--port", String(port)];
     const server = spawn(program(), args, { cwd: join(folder, "empty"), env, stdio: ["ignore", "pipe", "pipe"] });
-    onTestFinished(() => void server.kill("SIGKILL"));
-    const output = outputOf(server);
+    const { closed, output } = watchChild(server);
     const answer = async () =>
       (await callFunction(`http://127.0.0.1:${port}/fn/default/one`).catch(() => undefined))?.body;
     const answers = (value: string) => eventually(`it answers ${value}\n${output()}`, answer, (body) => body === value);
@@ -149,14 +148,8 @@ describe("the package", () => {
     await repository.commit("change", { "functions/one/handler.py": answering("second") });
     await answers("second");
     server.kill("SIGTERM");
-    const [code] = await once(server, "close");
+    const { code } = await closed();
     expect({ code, output: output() }).toMatchObject({ code: 0, output: expect.stringContaining("http://127.0.0.1") });
     expect(output()).not.toContain("Warning");
   });
 });
-
-function outputOf({ stdout, stderr }: ChildProcess): () => string {
-  let output = "";
-  for (const stream of [stdout, stderr]) stream?.on("data", (chunk) => (output += String(chunk)));
-  return () => output;
-}

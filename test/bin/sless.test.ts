@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { watchChild } from "../support/watched-child.ts";
 
 const execFileAsync = promisify(execFile);
 const BIN = resolve(import.meta.dirname, "../../bin");
@@ -48,13 +49,11 @@ it.each(["another", "same"] as const)(
   "SIGTERM reaches the command on %s Node, and its exit code is kept",
   async (pinned) => {
     const child = spawn(process.execPath, [await checkout(WAITING, pinned)], { stdio: ["ignore", "pipe", "inherit"] });
-    let printed = "";
-    child.stdout.on("data", (chunk) => {
-      printed += chunk;
-      if (printed === "started\n") child.kill("SIGTERM");
-    });
-    const code = await new Promise((done) => child.on("close", done));
-    expect({ code, printed }).toEqual({ code: 4, printed: "started\nstopped\n" });
+    const { closed, output, says } = watchChild(child);
+    await says("started\n");
+    child.kill("SIGTERM");
+    const { code } = await closed();
+    expect({ code, printed: output() }).toEqual({ code: 4, printed: "started\nstopped\n" });
   },
 );
 

@@ -4,6 +4,7 @@ import { open, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { watchChild } from "../support/watched-child.ts";
 
 const FACE = resolve(import.meta.dirname, "../../src/cli/process-io.ts");
 
@@ -13,6 +14,7 @@ async function running(code: string, onOutput: (printed: string, child: ReturnTy
   const imports = `import { endProcess, processIo } from ${JSON.stringify(FACE)};\nconst io = processIo(process);\n`;
   await writeFile(script, imports + code);
   const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "pipe"] });
+  const { closed } = watchChild(child);
   let printed = "";
   let complaints = "";
   child.stderr.on("data", (chunk) => (complaints += chunk));
@@ -20,7 +22,7 @@ async function running(code: string, onOutput: (printed: string, child: ReturnTy
     printed += chunk;
     onOutput(printed, child);
   });
-  const ended = await new Promise<number | null>((done) => child.on("close", done));
+  const { code: ended } = await closed();
   return { code: ended, printed, complaints };
 }
 
@@ -59,16 +61,15 @@ await endProcess(3);
 
 it.runIf(existsSync("/dev/full"))("output that cannot be written is told, in one line, and is no success", async () => {
   const script = join(await temporaryFolder(), "script.ts");
-  const code = `import { processIo } from ${JSON.stringify(FACE)};\nprocessIo(process).stdout.write("a line\\n");\n`;
-  await writeFile(script, code);
+  const source = `import { processIo } from ${JSON.stringify(FACE)};\nprocessIo(process).stdout.write("a line\\n");\n`;
+  await writeFile(script, source);
   const full = await open("/dev/full", "w");
   const child = spawn(process.execPath, [script], { stdio: ["ignore", full.fd, "pipe"] });
-  let complaints = "";
-  child.stderr?.on("data", (chunk) => (complaints += chunk));
-  const ended = await new Promise<number | null>((done) => child.on("close", done));
+  const { closed, output } = watchChild(child);
+  const { code } = await closed();
   await full.close();
-  expect(ended).toBe(2);
-  expect(complaints).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\n$/);
+  expect(code).toBe(2);
+  expect(output()).toMatch(/^error: the output cannot be written: ENOSPC[^\n]*\n$/);
 });
 
 it("a reader that goes away ends the process quietly", async () => {

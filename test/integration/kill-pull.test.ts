@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,6 +13,7 @@ import { type GitRepository, gitRepository } from "../support/git-repository.ts"
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 import { type SlessProcess, startSless } from "../support/sless-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { watchChild } from "../support/watched-child.ts";
 
 const SLESS = join(import.meta.dirname, "../../src/app/sless.ts");
 const ROUNDS = 3;
@@ -81,16 +81,15 @@ async function pull(
   const line = [SLESS, "pull", "--into", clone, "--endpoint", url, ...args];
   const env = { PATH: process.env.PATH ?? "", HOME: await temporaryFolder(), NO_COLOR: "1" };
   const child = spawn(process.execPath, line, { env, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  const { closed, output } = watchChild(child);
   let changes = 0;
   const watcher = watch(clone, { recursive: true }, () => {
     changes += 1;
     if (changes === kill?.at) (kill.victim ?? (() => child.kill("SIGKILL")))();
   });
-  const [code, signal] = await once(child, "close");
+  const end = await closed();
   watcher.close();
-  return { code, signal, output };
+  return { ...end, output: output() };
 }
 
 async function startAnswering(repository: GitRepository, place: { data: string; port: number }): Promise<SlessProcess> {
@@ -241,7 +240,7 @@ it(
       expect(await upload(setUp.url, name, version)).toBe(200);
     }
     setUp.kill("SIGKILL");
-    await setUp.exited;
+    await setUp.exited();
 
     let written: Written[] = [];
     const nextLife = async () => {
@@ -257,7 +256,7 @@ it(
       const from = version;
       const writes = Promise.all(REST.map((name) => writeSome(server.url, name, from)));
       await repository.commit(`push ${version}`, pushedFiles(random.pick(STEADY), version, 64 + life));
-      const [done, ends] = await Promise.all([writes, pulls, server.exited]);
+      const [done, ends] = await Promise.all([writes, pulls, server.exited()]);
       written = done;
       told.push(`${life}: pulls ended with ${ends.join(", ")}; ${JSON.stringify(written)}`);
     }

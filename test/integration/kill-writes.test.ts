@@ -47,7 +47,7 @@ it("killed while pushes and REST writes are under way, it keeps what it acknowle
       if (left === 0) server.kill("SIGKILL");
     };
     const ends = lots.map((lot) => writeUntilDead(server, lot, onAnswer));
-    const [{ signal }, pushed, ...counts] = await Promise.all([server.exited, pushes.pushSome(), ...ends]);
+    const [{ signal }, pushed, ...counts] = await Promise.all([server.exited(), pushes.pushSome(), ...ends]);
     expect(signal, server.output()).toBe("SIGKILL");
     told.push(`${life}: killed at answer ${last}, had ${counts.join(" ")}; pushed ${pushed.join(", ")}`);
   }

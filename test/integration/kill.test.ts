@@ -55,7 +55,7 @@ it(
     uids.observe(await server.objects());
     await expectWholeData(server);
     server.kill("SIGTERM");
-    await server.exited;
+    await server.exited();
     await allGone(life.children);
     await expect(fetch(server.url)).rejects.toThrow("fetch failed");
   },
@@ -87,7 +87,7 @@ async function livesOf({ dir }: GitRepository, data: string, random: SeededRando
   async function die(server: SlessProcess): Promise<void> {
     children.push(...(await childrenOf(server)));
     server.kill("SIGKILL");
-    await server.exited;
+    await server.exited();
     children.push(...(await childrenOf(server)));
   }
 

@@ -28,7 +28,7 @@ async function running(files: Files, env: Record<string, string> = {}) {
 async function endBy(server: SlessProcess, signal: NodeJS.Signals) {
   const begun = performance.now();
   server.kill(signal);
-  return { ...(await server.exited), ms: performance.now() - begun };
+  return { ...(await server.exited()), ms: performance.now() - begun };
 }
 
 /** Says by a file that a call arrived, and answers late. */
@@ -127,7 +127,7 @@ describe("a second start", () => {
   it("on a data folder in use ends with code 2 and names the process that has it", async () => {
     const { server, repository } = await running(pythonFunction("one", answering("1")));
     const second = await startSless(repository.dir, { data: server.data });
-    expect(await second.exited).toMatchObject({ code: 2 });
+    expect(await second.exited()).toMatchObject({ code: 2 });
     expect(second.output()).toContain(`${server.data} is in use by process ${server.pid}`);
     expect(await callFunction(`${server.url}/fn/default/one`)).toEqual({ status: 200, body: 1 });
     expect((await readFile(join(server.data, "pid"), "utf8")).trim()).toBe(String(server.pid));
@@ -137,7 +137,7 @@ describe("a second start", () => {
     const { server, repository } = await running(pythonFunction("one", answering("1")));
     const port = Number(new URL(server.url).port);
     const second = await startSless(repository.dir, { data: join(await temporaryFolder(), "data"), port });
-    expect(await second.exited).toMatchObject({ code: 2 });
+    expect(await second.exited()).toMatchObject({ code: 2 });
     expect(second.output()).toContain(`Port ${port} is taken`);
     expect(processesWith(second.data)).toEqual([]);
     expect(await callFunction(`${server.url}/fn/default/one`)).toEqual({ status: 200, body: 1 });
@@ -150,7 +150,7 @@ describe("a second start", () => {
     const repository = await gitRepository(pythonFunction("one", answering("1")));
     const data = join(await temporaryFolder(), "data");
     const first = await startSless(repository.dir, { data, port });
-    expect(await first.exited).toMatchObject({ code: 2 });
+    expect(await first.exited()).toMatchObject({ code: 2 });
     await new Promise((resolve) => stranger.close(resolve));
     const second = await startSless(repository.dir, { data, port });
     await second.settled(repository.head);

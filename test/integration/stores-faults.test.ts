@@ -135,7 +135,7 @@ describeWithServers("a machine whose S3 or registry fails it", () => {
     const killed = await startSless(repository.dir, { data, env });
     await eventually("pip waits for the package", packages.held, (isHeld) => isHeld);
     killed.kill("SIGKILL");
-    await killed.exited;
+    await killed.exited();
     packages.release();
     const next = await startSless(repository.dir, { data, env });
     const answer = async () => (await fetch(`${next.url}/fn/default/snake`, { method: "POST" })).text();

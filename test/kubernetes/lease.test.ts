@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { type LeaderElection, type LeaseRecord, startLeaderElection, systemClock } from "../../src/controller/index.ts";
@@ -7,6 +6,7 @@ import { API_RESOURCES, apiPath, kubernetesLease } from "../../src/kubernetes/in
 import { clusterClient } from "../support/cluster-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { describeOnCluster, describeOnOwnControlPlane, type TestCluster } from "../support/kubernetes/index.ts";
+import { watchChild } from "../support/watched-child.ts";
 
 const NAME = "sless-controller";
 /** A busy machine must not miss them. */
@@ -51,8 +51,7 @@ async function candidateProcess(cluster: TestCluster, namespace: string): Promis
   const child = spawn(process.execPath, [script, cluster.kubeconfig, namespace, "other process"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  await once(child.stdout, "data");
+  await watchChild(child).says("leading\n");
   return child;
 }
 

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +8,7 @@ import { openProcessSupervisor, type ProcessSupervisor, readOutput } from "../..
 import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/process-tree.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type WatchedChild, watchChild } from "../support/watched-child.ts";
 
 const ON_LINUX = process.platform === "linux";
 const ENV = { PATH: "/usr/bin:/bin" };
@@ -137,20 +137,17 @@ describe("the process supervisor", () => {
 it("a process that has nothing else to do gets beyond the close, and ends well", async () => {
   const script = fileURLToPath(new URL("close-and-end.ts", import.meta.url));
   const child = spawn(process.execPath, [script, await temporaryFolder()], { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.on("data", (chunk) => {
-    output += chunk;
-  });
-  expect(await once(child, "close")).toEqual([0, null]);
-  expect(output).toBe("closed\n");
+  const { closed, output } = watchChild(child);
+  expect(await closed()).toEqual({ code: 0, signal: null });
+  expect(output()).toBe("closed\n");
 });
 
 describe("children of a parent that died", () => {
   it.each(["SIGKILL", "SIGTERM", "SIGINT", "SIGABRT"] as const)("are gone after its %s", async (signal) => {
-    const { parent, mark } = await startParent(await temporaryFolder());
+    const { parent, exited, mark } = await startParent(await temporaryFolder());
     expect(processesWith(mark).length).toBeGreaterThanOrEqual(ON_LINUX ? 3 : 2);
     parent.kill(signal);
-    await once(parent, "exit");
+    await exited();
     await eventually(
       "no child lives",
       () => processesWith(mark),
@@ -160,11 +157,11 @@ describe("children of a parent that died", () => {
 
   it("are killed at the next start when the reaper was killed too", async () => {
     const folder = await temporaryFolder();
-    const { parent, mark } = await startParent(folder);
+    const { parent, exited, mark } = await startParent(folder);
     parent.kill("SIGSTOP"); // it shall not replace its reaper
     for (const pid of reapersOf(parent.pid!)) process.kill(pid, "SIGKILL");
     parent.kill("SIGKILL");
-    await once(parent, "exit");
+    await exited();
     expect(processesWith(mark).length).toBeGreaterThanOrEqual(2);
     await supervisorIn(folder);
     await eventually(
@@ -176,7 +173,7 @@ describe("children of a parent that died", () => {
   });
 
   it("a reaper that dies is replaced, and knows them all", async () => {
-    const { parent, mark } = await startParent(await temporaryFolder());
+    const { parent, exited, mark } = await startParent(await temporaryFolder());
     const [first] = reapersOf(parent.pid!);
     process.kill(first!, "SIGKILL");
     await eventually(
@@ -185,7 +182,7 @@ describe("children of a parent that died", () => {
       (pids) => pids.length === 1 && pids[0] !== first,
     );
     parent.kill("SIGKILL");
-    await once(parent, "exit");
+    await exited();
     await eventually(
       "no child lives",
       () => processesWith(mark),
@@ -220,18 +217,18 @@ describe("children of a parent that died", () => {
   });
 });
 
-async function startParent(folder: string): Promise<{ parent: ChildProcess; mark: string }> {
+async function startParent(
+  folder: string,
+): Promise<{ parent: ChildProcess; exited: WatchedChild["exited"]; mark: string }> {
   const mark = randomUUID();
   const script = fileURLToPath(new URL("parent.ts", import.meta.url));
   const parent = spawn(process.execPath, [script, folder], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { PARENT_MARK: mark },
   });
-  onTestFinished(() => {
-    parent.kill("SIGKILL");
-  });
-  await once(parent.stdout!, "data");
-  return { parent, mark };
+  const { says, exited } = watchChild(parent);
+  await says("started\n");
+  return { parent, exited, mark };
 }
 
 function reapersOf(parent: number): number[] {

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { onTestFailed, onTestFinished } from "vitest";
 import type { Role } from "../../src/cli/index.ts";
 import type { LeaseTimes } from "../../src/controller/index.ts";
 import { eventually } from "./eventually.ts";
 import type { TestCluster } from "./kubernetes/index.ts";
+import { watchChild } from "./watched-child.ts";
 
 /** What a test decides about a process beside its environment. */
 export interface TestProcessSettings {
@@ -84,25 +84,24 @@ export function startClusterProcess(cluster: TestCluster, options: ClusterProces
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-  const exited = once(child, "exit");
+  const { output, exited } = watchChild(child);
   const kill = async (signal: NodeJS.Signals) => {
     child.kill(signal);
-    await exited;
+    await exited();
   };
   onTestFinished(() => kill("SIGKILL"));
-  onTestFailed(() => console.info(`${name}:\n${output}`));
+  onTestFailed(() => console.info(`${name}:\n${output()}`));
   function assertAlive(): void {
-    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${output}`);
+    const end = child.exitCode ?? child.signalCode;
+    if (end !== null) throw new Error(`${name} ended with ${end}:\n${output()}`);
   }
   return {
     name,
-    output: () => output,
+    output,
     async started() {
       const look = () => {
         assertAlive();
-        return output;
+        return output();
       };
       const text = await eventually(`${name} has started`, look, (seen) => /started http\S+\n/.test(seen));
       return /started (http\S+)\n/.exec(text)![1]!;

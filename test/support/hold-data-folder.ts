@@ -2,5 +2,5 @@
 import { openDataFolder } from "../../src/app/data-folder.ts";
 
 await openDataFolder(process.argv[2] ?? "");
-process.send?.("held");
+process.stdout.write("held\n");
 setInterval(() => {}, 60_000);

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -11,6 +10,7 @@ import { eventually } from "./eventually.ts";
 import { freePort } from "./free-ports.ts";
 import { processesWith } from "./process-tree.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import { type ChildEnd, watchChild } from "./watched-child.ts";
 
 const SLESS = join(import.meta.dirname, "../../src/app/sless.ts");
 const NAMESPACE = { namespace: "default" };
@@ -45,7 +45,8 @@ export interface SlessProcess {
   settled(commit: string): Promise<void>;
   objects(): Promise<AnyObject[]>;
   kill(signal: NodeJS.Signals): void;
-  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  /** Waits for its end, and for its last words. */
+  exited(): Promise<ChildEnd>;
 }
 
 /** Starts it and does not wait; killed when the test ends. */
@@ -57,21 +58,18 @@ export async function startSless(repository: string, options: SlessProcessOption
     env: { PATH: process.env.PATH ?? "", HOME: await temporaryFolder(), NO_COLOR: "1", LOG_LEVEL: "error", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-  // Not "exit": its last words may come after that.
-  const exited = once(child, "close").then(([code, signal]) => ({ code, signal }));
+  const { output, closed } = watchChild(child);
   const url = `http://127.0.0.1:${port}`;
   const client = createClient({ endpoint: url });
   onTestFinished(async () => {
     child.kill("SIGKILL");
-    await exited;
+    await closed();
     await client.close();
   });
 
   function assertAlive(): void {
     const end = child.exitCode ?? child.signalCode;
-    if (end !== null) throw new Error(`sless ended with ${end}:\n${output}`);
+    if (end !== null) throw new Error(`sless ended with ${end}:\n${output()}`);
   }
   /** Undefined while it does not answer. */
   async function attempt<T>(read: () => Promise<T>): Promise<T | undefined> {
@@ -94,9 +92,9 @@ export async function startSless(repository: string, options: SlessProcessOption
     url,
     data,
     client,
-    exited,
+    exited: closed,
     objects,
-    output: () => output,
+    output,
     kill: (signal) => void child.kill(signal),
     async ready() {
       const probe = async () => (await attempt(() => fetch(`${url}/readyz`)))?.status;

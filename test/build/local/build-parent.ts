@@ -22,6 +22,6 @@ const builder = localBuilder({
 const request = await requestOf({ objects, runtime: shellRuntime() }, files);
 builder.onChange(() => void builder.ensure(request));
 await builder.ensure(request);
-const log = builder.logs(request.workload, { follow: true, signal: AbortSignal.timeout(60_000) });
+const log = builder.logs(request.workload, { follow: true, signal: new AbortController().signal });
 for await (const chunk of log) process.stdout.write(chunk);
-process.stdout.write("ended\n");
+setInterval(() => {}, 60_000);

@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openLocalBuilder } from "../../support/open-local-builder.ts";
 import { processesWith } from "../../support/process-tree.ts";
 import { mountSmallDisk } from "../../support/small-disk.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { watchChild } from "../../support/watched-child.ts";
 
 /** An install that starts a grandchild whose command line holds `mark`, and hangs. */
 function hangingInstall(mark: string) {
@@ -117,11 +117,8 @@ async function killDuring(folder: string, files: Record<string, string>, moment:
   const script = fileURLToPath(new URL("build-parent.ts", import.meta.url));
   const stdio = ["ignore", "pipe", "inherit"] as const;
   const parent = spawn(process.execPath, [script, folder, JSON.stringify(files)], { stdio: [...stdio] });
-  onTestFinished(() => void parent.kill("SIGKILL"));
-  let output = "";
-  for await (const chunk of parent.stdout!) {
-    output += chunk;
-    if (output.includes(moment)) parent.kill("SIGKILL");
-  }
-  if (parent.exitCode === null && parent.signalCode === null) await once(parent, "exit");
+  const { exited, says } = watchChild(parent);
+  await says(moment);
+  parent.kill("SIGKILL");
+  await exited();
 }

@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { text } from "node:stream/consumers";
 import type { JobRun } from "../../../src/platform/index.ts";
 import { jobOf } from "../../../src/platform/kubernetes/job.ts";
 import { DEFAULT_SETTINGS } from "../../../src/platform/kubernetes/settings.ts";
 import type { ImageBehaviour } from "../../support/fake-images.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { watchChild } from "../../support/watched-child.ts";
 
 const SERVER = resolve(import.meta.dirname, "../../fixtures/images/server.mjs");
 
@@ -25,6 +24,7 @@ export async function runImage(run: JobRun, behaviour: ImageBehaviour): Promise<
     env: { ...given, SLESS_EVENT_FILE: event, SLESS_RESULT_FILE: result, SLESS_PARENT_FD: "0" },
     stdio: ["pipe", "ignore", "pipe"],
   });
-  const [log] = await Promise.all([text(child.stderr), once(child, "exit")]);
-  return { message: await readFile(result, "utf8"), log };
+  const { closed, output } = watchChild(child);
+  await closed();
+  return { message: await readFile(result, "utf8"), log: output() };
 }

@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { jobResultCases } from "../../contract/job-results.ts";
 import {
   answerOf,
@@ -20,6 +19,7 @@ import { eventually } from "../../support/eventually.ts";
 import { openProcessPlatform } from "../../support/open-process-platform.ts";
 import { processesWith } from "../../support/process-tree.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { watchChild } from "../../support/watched-child.ts";
 
 describe("the process platform", () => {
   platformContract(openProcessPlatform);
@@ -229,16 +229,16 @@ describe("after the server ended", () => {
 async function killedParent(folder: string, signal: NodeJS.Signals): Promise<void> {
   const script = fileURLToPath(new URL("platform-parent.ts", import.meta.url));
   const parent = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void parent.kill("SIGKILL"));
-  const [said] = await once(parent.stdout!, "data");
-  expect(String(said)).toBe("serving\n");
+  const { exited, output, says } = watchChild(parent);
+  await says("serving\n");
+  expect(output()).toBe("serving\n");
   await eventually(
     "all three are there",
     () => processesOf(folder),
     ({ length }) => length === 3,
   );
   parent.kill(signal);
-  await once(parent, "exit");
+  await exited();
 }
 
 /** Recorded processes that live. */

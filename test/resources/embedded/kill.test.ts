@@ -1,15 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ObjectOf } from "../../../src/apis/index.ts";
 import { openEmbeddedStore } from "../../../src/resources/embedded/index.ts";
 import { functionIntent } from "../../support/function-intent.ts";
 import { testSeed } from "../../support/seed.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { watchChild } from "../../support/watched-child.ts";
 
 const WRITER = fileURLToPath(new URL("writing-process.ts", import.meta.url));
 const KILLS = 6;
@@ -32,8 +32,7 @@ describe("a process that is killed while it writes", () => {
 /** Lets the writer acknowledge so many writes, kills it in the middle of whatever it does then, and hears it out. */
 async function writeUntilKilled(file: string, writes: number, acknowledged: Map<string, number>): Promise<void> {
   const writer = spawn(process.execPath, [WRITER, file]);
-  onTestFinished(() => void writer.kill("SIGKILL"));
-  const exited = once(writer, "close");
+  const { closed } = watchChild(writer);
   let heard = 0;
   for await (const line of createInterface({ input: writer.stdout })) {
     const [name, number] = line.split(" ");
@@ -41,8 +40,7 @@ async function writeUntilKilled(file: string, writes: number, acknowledged: Map<
     heard += 1;
     if (heard === writes) writer.kill("SIGKILL");
   }
-  const [, signal] = await exited;
-  expect(signal).toBe("SIGKILL");
+  expect(await closed()).toMatchObject({ signal: "SIGKILL" });
 }
 
 async function checkFile(file: string, acknowledged: Map<string, number>, before: number): Promise<number> {
@@ -79,7 +77,7 @@ describe("a disk without space", () => {
     const file = join(await temporaryFolder(), "resources.db");
     const limited = `ulimit -S -f 600 && exec "$0" "$@"`;
     const writer = spawn("bash", ["-c", limited, process.execPath, WRITER, file]);
-    onTestFinished(() => void writer.kill("SIGKILL"));
+    const { closed } = watchChild(writer);
     const lines = createInterface({ input: writer.stdout })[Symbol.asyncIterator]();
     const acknowledged = await readUntilFailed(lines);
     expect(acknowledged.code).toBe("storage_unavailable");
@@ -89,7 +87,7 @@ describe("a disk without space", () => {
     writer.stdin.write("\n");
     for (let next = 0; !(next > acknowledged.kept); ) next = Number((await nextLine(lines)).split(" ")[1]);
     writer.kill("SIGKILL");
-    await once(writer, "close");
+    await closed();
     await checkFile(file, new Map(), 0);
   });
 });
@@ -110,6 +108,6 @@ async function nextLine(lines: AsyncIterator<string>): Promise<string> {
 }
 
 async function liftLimit(writer: ChildProcessWithoutNullStreams): Promise<void> {
-  const [code] = await once(spawn("prlimit", ["--pid", String(writer.pid), "--fsize=unlimited"]), "close");
-  expect(code).toBe(0);
+  const { closed } = watchChild(spawn("prlimit", ["--pid", String(writer.pid), "--fsize=unlimited"]));
+  expect(await closed()).toMatchObject({ code: 0 });
 }

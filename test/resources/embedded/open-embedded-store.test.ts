@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -191,6 +191,129 @@ describe("a file that cannot be used", () => {
     await expect(openEmbeddedStore(join(file, "resources.db"))).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 });
+
+describe("a file that is not what was acknowledged", () => {
+  /** What a killed process leaves: nothing was moved from the log into the file. */
+  async function killedAfter(writes: number) {
+    const { store, path } = await openFile();
+    for (let at = 0; at < writes; at++) await store.create(functionIntent("demo", `f${at}`), owner);
+    const copy = join(await temporaryFolder(), "resources.db");
+    for (const suffix of ["", "-wal", "-acknowledged"]) await copyFile(path + suffix, copy + suffix);
+    return { store, path, copy };
+  }
+
+  it("is opened as it is when its process was killed", async () => {
+    const { store, copy } = await killedAfter(5);
+    const { store: again } = await openFile(copy);
+    expect(await again.list("Function")).toEqual(await store.list("Function"));
+  });
+
+  it.each<[string, (log: string) => Promise<void>]>([
+    ["lost its end", async (log) => truncate(log, (await stat(log)).size - 100)],
+    ["is empty", (log) => truncate(log, 0)],
+    ["is gone", (log) => rm(log)],
+    ["is damaged in the middle", async (log) => damage(log, Math.floor((await stat(log)).size / 2))],
+    ["is another file", (log) => writeFile(log, "nothing of a log ".repeat(1000))],
+  ])("is refused when its log %s, and opened once it is told so", async (_, spoil) => {
+    const { copy } = await killedAfter(5);
+    await spoil(`${copy}-wal`);
+    const refused = openEmbeddedStore(copy);
+    await expect(refused).rejects.toMatchObject({ code: "data_lost", details: { last: 6 } });
+    await expect(refused).rejects.toThrow(`remove ${copy}-acknowledged to go on`);
+    await expect(openEmbeddedStore(copy)).rejects.toMatchObject({ code: "data_lost" });
+    await rm(`${copy}-acknowledged`);
+    const { store } = await openFile(copy);
+    expect((await store.list("Function")).items.length).toBeLessThan(5);
+    await store.create(functionIntent("demo", "next"), owner);
+    await store.close();
+    await openFile(copy);
+  });
+
+  it("is refused when an older file took its place", async () => {
+    const { store, path, copy } = await killedAfter(2);
+    await store.create(functionIntent("demo", "later"), owner);
+    await store.close();
+    for (const suffix of ["", "-wal"]) await copyFile(copy + suffix, path + suffix);
+    await expect(openEmbeddedStore(path)).rejects.toMatchObject({ code: "data_lost", details: { found: 3, last: 4 } });
+  });
+
+  it("is told to be begun anew when it was removed", async () => {
+    const { store, path } = await openFile();
+    await store.create(functionIntent("demo", "hello"), owner);
+    await store.close();
+    await rm(path);
+    const notices: string[] = [];
+    const again = await openEmbeddedStore(path, { notice: (message) => notices.push(message) });
+    await again.close();
+    expect(notices).toEqual([expect.stringMatching(/resources\.db was removed, and is begun anew: .*API is lost/)]);
+    const next = await openEmbeddedStore(path, { notice: (message) => notices.push(message) });
+    await next.close();
+    expect(notices).toHaveLength(1);
+  });
+
+  it.each([
+    ["says", "no number"],
+    ["is", ""],
+  ])("is opened when nothing %s what was acknowledged: %j", async (_, text) => {
+    const { copy } = await killedAfter(2);
+    await writeFile(`${copy}-acknowledged`, text);
+    await openFile(copy);
+    expect(await readFile(`${copy}-acknowledged`, "latin1")).toBe("0000000000000003\n");
+  });
+
+  it("is refused when it was copied while it was written, so that file and log are of two times", async () => {
+    const { store, path } = await openFile();
+    for (let at = 0; at < 60; at++) await store.create(functionIntent("demo", `f${at}`), owner);
+    await store.close();
+    const copy = join(await temporaryFolder(), "resources.db");
+    await copyFile(path, copy);
+    const { store: second } = await openFile(path);
+    await second.patch("Function", { namespace: "demo", name: "f0" }, { spec: { memoryMB: 256 } }, owner);
+    // What stands in the log goes into the file, and a new log begins.
+    await second.close();
+    const { store: third } = await openFile(path);
+    await third.create(functionIntent("demo", "later"), owner);
+    for (const suffix of ["-wal", "-acknowledged"]) await copyFile(path + suffix, copy + suffix);
+    await expect(openEmbeddedStore(copy)).rejects.toMatchObject({
+      code: "data_corrupt",
+      message: expect.stringContaining("not those that were written last"),
+    });
+  });
+
+  it.each([
+    ["lacks a row", "DELETE FROM objects WHERE name = 'f1'"],
+    ["has a row of before", "UPDATE objects SET object = replace(object, '128', '256') WHERE name = 'f1'"],
+    ["has other owners", "UPDATE objects SET owners = '{}' WHERE name = 'f1'"],
+  ])("is refused when it %s", async (_, sql) => {
+    const { copy } = await killedAfter(3);
+    const sqlite = new DatabaseSync(copy);
+    sqlite.exec(sql);
+    sqlite.close();
+    await expect(openEmbeddedStore(copy)).rejects.toMatchObject({
+      code: "data_corrupt",
+      message: expect.stringContaining("not those that were written last"),
+    });
+  });
+
+  it("is taken over from the version before, which could not tell", async () => {
+    const { store, copy } = await killedAfter(3);
+    const sqlite = new DatabaseSync(copy);
+    sqlite.exec("ALTER TABLE store DROP COLUMN digest; PRAGMA user_version = 1");
+    sqlite.close();
+    await rm(`${copy}-acknowledged`);
+    const { store: again } = await openFile(copy);
+    expect(await again.list("Function")).toEqual(await store.list("Function"));
+    await again.create(functionIntent("demo", "next"), owner);
+    await again.close();
+    await openFile(copy);
+  });
+});
+
+async function damage(path: string, at: number): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[at]! ^= 0xff;
+  await writeFile(path, bytes);
+}
 
 describe("a write that does not reach the disk", () => {
   function openFaulty() {

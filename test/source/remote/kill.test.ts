@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { processesWith } from "../../support/process-tree.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { watchChild } from "../../support/watched-child.ts";
 import { ADAPTERS } from "./adapters.ts";
 import { filesOf, remoteWorld } from "./remote-world.ts";
 
@@ -19,14 +19,13 @@ describe.each(ADAPTERS)("with $name", (adapter) => {
     const { server, repository, folder } = world;
     for (let round = 0; round < KILLS; round += 1) {
       await repository.commit(`${round}`, Object.fromEntries(manyFiles(round)));
-      const child = spawn(process.execPath, [SCRIPT, adapter.name, server.url, folder], { stdio: "ignore" });
-      const ended = once(child, "exit");
+      const child = spawn(process.execPath, [SCRIPT, adapter.name, server.url, folder]);
+      const { exited } = watchChild(child);
       const after = random.below(8_000);
       server.setFault(({ body }) =>
         body === "" || body.includes("ls-refs") ? undefined : { after, onSent: () => child.kill("SIGKILL") },
       );
-      await ended;
-      expect(child.signalCode, `round ${round}`).toBe("SIGKILL");
+      expect(await exited(), `round ${round}`).toMatchObject({ signal: "SIGKILL" });
       await eventually(
         "git ends with the process that started it",
         () => processesWith(folder),

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,7 @@ import { objectStoreContract } from "../../contract/object-store.ts";
 import { allOf } from "../../support/all-of.ts";
 import { mountSmallDisk } from "../../support/small-disk.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { watchChild } from "../../support/watched-child.ts";
 
 describe("the filesystem store", () => {
   objectStoreContract(async () => openFilesystemStore(await temporaryFolder()));
@@ -79,11 +79,10 @@ describe("the filesystem store", () => {
 async function killWhilePutting(folder: string, count: number): Promise<string[]> {
   const script = fileURLToPath(new URL("put-forever.ts", import.meta.url));
   const child = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  for await (const chunk of child.stdout) {
-    output += chunk;
-    if (output.split("\n").length > count) child.kill("SIGKILL");
-  }
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  return output.split("\n").slice(0, -1);
+  const { closed, output } = watchChild(child);
+  child.stdout.on("data", () => {
+    if (output().split("\n").length > count) child.kill("SIGKILL");
+  });
+  expect(await closed()).toMatchObject({ signal: "SIGKILL" });
+  return output().split("\n").slice(0, -1);
 }

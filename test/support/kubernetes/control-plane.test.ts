@@ -1,18 +1,11 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { processesWith } from "../process-tree.ts";
+import { watchChild } from "../watched-child.ts";
 import { describeOnOwnControlPlane, describeWithServers, startControlPlane } from "./index.ts";
-
-async function firstLine(stream: Readable): Promise<string> {
-  for await (const line of createInterface(stream)) return line;
-  throw new Error("it ended without a word");
-}
 
 const API_ONLY = { controllers: false, crds: false };
 
@@ -84,13 +77,13 @@ describeWithServers("a control plane whose process is killed", () => {
     const child = spawn(process.execPath, [join(import.meta.dirname, "hold-control-plane.ts")], {
       stdio: ["pipe", "pipe", "inherit"],
     });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const folder = await firstLine(child.stdout);
+    const { exited, output, says } = watchChild(child);
+    await says("\n");
+    const folder = output().trimEnd();
     expect(processesWith(folder)).toHaveLength(2);
-    const ended = once(child, "exit");
     child.kill("SIGKILL");
     // A process that nobody has waited for is one that lives, for whoever looks for its pid.
-    await ended;
+    await exited();
     await eventually(
       "its servers are gone",
       () => processesWith(folder),
