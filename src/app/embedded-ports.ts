@@ -34,9 +34,9 @@ export async function openEmbeddedPorts(
   closers: Closers,
 ) {
   const runtimes = await loadRuntimes(join(ROOT, "runtimes"));
-  const store = closers.add(await openEmbeddedStore(join(data, "resources.db")));
-  const { s3, registry } = stores ?? { s3: undefined, registry: undefined };
   const notice = (message: string) => report({ step: "notice", message });
+  const store = closers.add(await openEmbeddedStore(join(data, "resources.db"), { notice }));
+  const { s3, registry } = stores ?? { s3: undefined, registry: undefined };
   const objects = await openClusterObjects({ s3, data }, systemClock, closers);
   await noteMovedSources({ data, s3, store, objects: objects.stored, notice });
   const installation = await installationId(data);

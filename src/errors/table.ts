@@ -56,6 +56,13 @@ export const ERRORS = {
     happened: "{what} is the one that this server was started with: {why}.",
     remedy: "Start `sless dev` anew with other options, or suspend the repository.",
   },
+  namespace_terminating: {
+    status: 409,
+    consequence: "retry",
+    happened: "Namespace {namespace}, where it runs, is being deleted: {left}.",
+    remedy:
+      "It starts by itself in a new one once this one is gone; where that takes long, remove what is left there, or have whoever set the finalizers do so.",
+  },
   namespace_missing: {
     status: 404,
     consequence: "stalled",
@@ -526,6 +533,12 @@ export const ERRORS = {
     happened: "The node cannot start its container: {cause}.",
     remedy: "Correct what the message names; it is tried again by itself.",
   },
+  pod_evicted: {
+    status: 422,
+    consequence: "retry",
+    happened: "Its node did not keep its pod: {cause}.",
+    remedy: "Another one is started; where this comes again, add a node or free what others hold.",
+  },
   pod_unschedulable: {
     status: 422,
     consequence: "retry",
@@ -627,6 +640,14 @@ export const ERRORS = {
     happened: "{file} is damaged: {cause}.",
     remedy:
       "Restore it from a backup, or remove it: what is in the repository is synced anew, what was made through the API is lost.",
+  },
+  data_lost: {
+    status: 500,
+    consequence: "stalled",
+    happened:
+      "{file} holds changes up to version {found} only, though {last} was acknowledged: its log is damaged, or an older file took its place.",
+    remedy:
+      "Put back the latest file and the -wal file beside it. Or remove {note} to go on with what is there: what is in the repository is synced anew, later changes through the API are lost.",
   },
   port_taken: {
     status: 409,

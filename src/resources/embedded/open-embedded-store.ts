@@ -28,14 +28,16 @@ const REPLAYED_CHANGES = 1_000;
  * The file is the truth; a parsed copy in memory answers all reads. Namespaces need not exist.
  *
  * @param options.clock time of creation and deletion stamps, default the system's
- * @throws SlessError `storage_unavailable` (also while another process has the file), `data_corrupt`, `data_too_new`
+ * @param options.notice hears of a file that is made though there were objects before
+ * @throws SlessError `storage_unavailable` (also while another process has the file), `data_corrupt`, `data_too_new`;
+ *   `data_lost` when the file is older than what was acknowledged
  */
 export async function openEmbeddedStore(
   file: string,
-  options: { clock?: { now(): Date } } = {},
+  options: { clock?: { now(): Date }; notice?: (message: string) => void } = {},
 ): Promise<EmbeddedStore> {
-  const { clock = { now: () => new Date() } } = options;
-  const database = openDatabase(file);
+  const { clock = { now: () => new Date() }, notice } = options;
+  const database = openDatabase(file, notice);
   try {
     return storeOver(database, file, clock);
   } catch (error) {
