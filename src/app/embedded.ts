@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type Kind, type ObjectKey, type ObjectOf, refOf } from "../apis/index.ts";
+import type { ObjectKey } from "../apis/index.ts";
 import type { EmbeddedApp, EmbeddedOptions } from "../cli/index.ts";
 import { type ReconcileRun, systemClock, type TimerClock } from "../controller/index.ts";
 import { messageOf } from "../errors/index.ts";
@@ -15,7 +15,7 @@ import {
 import type { ProgressEvent, Reporter } from "../report/index.ts";
 import { type Scheduler, startScheduler } from "../schedule/index.ts";
 import { createEventRing, createMetrics, createServer, localGuard, type Metrics } from "../server/index.ts";
-import { approveDeletions, createSyncController, type SyncController } from "../sync/index.ts";
+import { createSyncController, type SyncController } from "../sync/index.ts";
 import { type Closers, createClosers } from "./closers.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { startEmbeddedGarbage } from "./embedded-garbage.ts";
@@ -145,8 +145,6 @@ async function openServer(parts: Parts, sync: () => SyncController | undefined):
     collectGarbage: parts.garbage.collect,
     startedWith: { namespace, name: options.repository.name },
     whoami: () => ({ subject: "local", namespace, authentication: "none" }),
-    approveDeletions: (repository, deletions) =>
-      approveDeletions(ports.store, refOf(repository), deletions.map(toHeld(repository))),
     readiness: {
       store: async () => void (await ports.store.get("Repository", { namespace, name: options.repository.name })),
       controllers: () => (sync() ? undefined : "the controllers have not started yet"),
@@ -227,8 +225,4 @@ async function applyRepository({ repository }: EmbeddedOptions, { store }: Embed
   const spec = { url: path, ...(hasRef ? { ref } : {}), ...(subPath ? { path: subPath } : {}) };
   await store.apply({ kind: "Repository", metadata: { name, namespace }, spec }, { owner: "api" });
   return { name, namespace };
-}
-
-function toHeld({ metadata: { namespace } }: ObjectOf<"Repository">) {
-  return ({ kind, name, uid }: { kind: Kind; name: string; uid: string }) => ({ ref: { kind, namespace, name }, uid });
 }

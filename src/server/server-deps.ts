@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
-import type { ObjectKey, ObjectOf, ObjectRef } from "../apis/index.ts";
+import type { ObjectKey, ObjectRef } from "../apis/index.ts";
 import type { Access } from "../auth/index.ts";
 import type { Builder } from "../build/index.ts";
 import type { Clock } from "../controller/index.ts";
@@ -14,7 +14,7 @@ import type { Runtime } from "../runtimes/index.ts";
 import type { ObjectStore } from "../storage/index.ts";
 import type { ManifestPlace } from "../writes/index.ts";
 import type { EventList } from "./event-ring.ts";
-import type { HeldDeletion, Identity } from "./items.ts";
+import type { Identity } from "./items.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Namespaces } from "./namespaces.ts";
 import type { RequestGuard } from "./request-guard.ts";
@@ -63,11 +63,6 @@ export interface ServerDeps {
   readonly trustForwarded?: boolean;
   readonly platform: Pick<Platform, "logs">;
   readonly builder: Pick<Builder, "logs" | "has">;
-  /** Approves the deletion of exactly these objects, which the repository holds now. */
-  readonly approveDeletions: (
-    repository: ObjectOf<"Repository">,
-    deletions: readonly HeldDeletion[],
-  ) => Promise<unknown>;
   /** Looks for garbage and, but in a dry run, removes it. */
   readonly collectGarbage: (options: { readonly dryRun: boolean }) => Promise<GarbageReport>;
   readonly metrics: Metrics;

@@ -21,7 +21,10 @@ export interface HeldDeletion {
 }
 
 /** The objects of a repository whose deletion the guard holds. @throws SlessError `not_found` */
-export async function heldDeletions(store: ResourceStore, repositoryKey: ObjectKey): Promise<HeldDeletion[]> {
+export async function heldDeletions(
+  store: Pick<ResourceStore, "get" | "list">,
+  repositoryKey: ObjectKey,
+): Promise<HeldDeletion[]> {
   const repository = await store.get("Repository", repositoryKey);
   if (!repository) throw new SlessError("not_found", { what: `Repository ${repositoryKey.name}` });
   const { uid, namespace } = repository.metadata;
@@ -41,7 +44,7 @@ export async function heldDeletions(store: ResourceStore, repositoryKey: ObjectK
  * @throws SlessError `not_found` when there is no such Repository
  */
 export async function approveDeletions(
-  store: ResourceStore,
+  store: Pick<ResourceStore, "get" | "list" | "patch">,
   repositoryKey: ObjectKey,
   only?: readonly HeldDeletion[],
 ): Promise<ObjectRef[]> {

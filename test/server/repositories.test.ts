@@ -87,24 +87,40 @@ it.each(["plan", "reconcile", "approve"])("%s of a repository that does not exis
 });
 
 async function approving() {
-  const approvals: (readonly HeldDeletion[])[] = [];
-  const fixture = await serverFixture({ approveDeletions: async (_repository, list) => void approvals.push(list) });
+  const fixture = await serverFixture();
   const { uid } = (await createRepository(fixture)).metadata;
   const held = [await createHeld(fixture, "a", uid), await createHeld(fixture, "b", uid)];
-  return { ...fixture, approvals, held };
+  /** Names of the objects whose deletion is approved, each for its own life. */
+  async function approvedNames(): Promise<string[]> {
+    const { items } = await fixture.store.list("Function", { namespace: "default" });
+    const approved = items.filter(
+      ({ metadata }) => metadata.annotations?.[ANNOTATIONS.deletionApproved] === `${uid}/${metadata.uid}`,
+    );
+    return approved.map(({ metadata }) => metadata.name).sort();
+  }
+  return { ...fixture, approvedNames, held };
 }
 
 it("an approval without a body covers exactly what is held now", async () => {
-  const { json, approvals, held } = await approving();
+  const { json, approvedNames, held } = await approving();
   expect(await json(`${MAIN}/approve`, post())).toMatchObject({ status: 200, body: { approved: held } });
-  expect(approvals).toEqual([held]);
+  expect(await approvedNames()).toEqual(["a", "b"]);
+});
+
+it("a deletion that has begun waits for no approval any more", async () => {
+  const { json, store, held } = await approving();
+  const live = (await store.get("Function", { namespace: "default", name: "a" }))!;
+  await store.patch("Function", live.metadata, { metadata: { finalizers: ["example.com/slow"] } }, { owner: "api" });
+  await store.delete("Function", live.metadata, { uid: live.metadata.uid });
+  expect(await json(`${MAIN}/plan`)).toMatchObject({ body: { held: [held[1]] } });
+  expect(await json(`${MAIN}/approve`, post())).toMatchObject({ status: 200, body: { approved: [held[1]] } });
 });
 
 it("an approval of named deletions covers no other", async () => {
-  const { json, approvals, held } = await approving();
+  const { json, approvedNames, held } = await approving();
   const answer = await json(`${MAIN}/approve`, post({ deletions: [held[1]] }));
   expect(answer).toMatchObject({ status: 200, body: { approved: [held[1]] } });
-  expect(approvals).toEqual([[held[1]]]);
+  expect(await approvedNames()).toEqual(["b"]);
 });
 
 it.each([
@@ -114,9 +130,9 @@ it.each([
   ["an unknown field", { all: true }, 400],
   ["an empty list", { deletions: [] }, 400],
 ])("an approval of %s approves nothing", async (_name, body, status) => {
-  const { json, approvals } = await approving();
+  const { json, approvedNames } = await approving();
   expect((await json(`${MAIN}/approve`, post(body))).status).toBe(status);
-  expect(approvals).toEqual([]);
+  expect(await approvedNames()).toEqual([]);
 });
 
 it("all faults of an approval are told at once", async () => {
@@ -139,10 +155,10 @@ it.each([
 });
 
 it("an empty body that says it is JSON counts as none", async () => {
-  const { json, approvals } = await approving();
+  const { json, approvedNames } = await approving();
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "" };
   expect((await json(`${MAIN}/approve`, init)).status).toBe(200);
-  expect(approvals).toHaveLength(1);
+  expect(await approvedNames()).toEqual(["a", "b"]);
 });
 
 const pinnedBy = { namespace: "default", name: "main" };

@@ -95,7 +95,6 @@ export async function serverFixture(
         yield Buffer.from(`build of ${name}\nline 2\nline 3\n`);
       },
     },
-    approveDeletions: async () => undefined,
     collectGarbage: () => Promise.reject(new Error("this test collects nothing")),
     metrics,
     readiness: {},

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { type Kind, type ObjectOf, refOf } from "../../apis/index.ts";
 import { accountOf, type RequestAuth } from "../../auth/index.ts";
 import type { Builder } from "../../build/index.ts";
 import type { Gateway } from "../../gateway/index.ts";
@@ -15,7 +14,6 @@ import {
   type ServerDeps,
   type SlessServer,
 } from "../../server/index.ts";
-import { approveDeletions } from "../../sync/index.ts";
 import { createTenancy } from "../../tenancy/index.ts";
 import { openHooks } from "../open-hooks.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
@@ -56,8 +54,6 @@ export async function openApiServer(parts: ClusterParts, deps: ApiDeps): Promise
     platform: kubernetesLogs({ client: parts.openClient("logs", LOGS_LIMIT), clock, log }),
     whoami: deps.auth.whoami,
     authorize: deps.auth.authorize,
-    approveDeletions: (repository, deletions) =>
-      approveDeletions(store, refOf(repository), deletions.map(toHeld(repository))),
     guard: openGuard,
     clock,
     closeTimeoutMs: CALLS_STOP_MS,
@@ -76,8 +72,4 @@ function namespacesOf({ client, settings }: ClusterParts): Namespaces {
     has: tenancy.has,
     ensure: (namespace, by) => tenancy.ensure(namespace, by && accountOf(by.subject)),
   };
-}
-
-function toHeld({ metadata: { namespace } }: ObjectOf<"Repository">) {
-  return ({ kind, name, uid }: { kind: Kind; name: string; uid: string }) => ({ ref: { kind, namespace, name }, uid });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { HELD, LABELS, type ObjectOf, ownerUidOf, REPOSITORY_CONTENT_KINDS } from "../../apis/index.ts";
+import { REPOSITORY_CONTENT_KINDS } from "../../apis/index.ts";
 import { SlessError } from "../../errors/index.ts";
-import { requestSync } from "../../sync/index.ts";
+import { approveDeletions, type HeldDeletion as Held, heldDeletions, requestSync } from "../../sync/index.ts";
 import { existing, type Named } from "../existing-object.ts";
 import type { HeldDeletion, RepositoryPlanItem } from "../items.ts";
 import { addRoute } from "../route.ts";
@@ -40,7 +40,7 @@ async function plan(request: FastifyRequest, deps: RouteDeps): Promise<Repositor
     counts: planned?.counts,
     actions: planned?.actions ?? [],
     diagnostics,
-    held: await heldBy(repository, deps),
+    held: (await heldDeletions(deps.store, repository.metadata)).map(toHeldItem),
   };
 }
 
@@ -51,29 +51,23 @@ async function reconcile(request: FastifyRequest, deps: RouteDeps): Promise<{ re
   return { requested_at: await requestSync(repository, deps) };
 }
 
-async function approve(request: FastifyRequest, deps: RouteDeps): Promise<{ approved: readonly HeldDeletion[] }> {
-  const repository = await existing("repositories", request.params as Named, deps);
-  const held = await heldBy(repository, deps);
+async function approve(request: FastifyRequest, { store }: RouteDeps): Promise<{ approved: readonly HeldDeletion[] }> {
+  const { metadata } = await existing("repositories", request.params as Named, { store });
+  const held = await heldDeletions(store, metadata);
   const wanted = (request.body as { deletions?: HeldDeletion[] } | null | undefined)?.deletions;
   const byUid = new Map(held.map((deletion) => [deletion.uid, deletion]));
   const approved = wanted === undefined ? held : wanted.map((deletion) => heldOne(byUid, deletion));
-  if (approved.length > 0) await deps.approveDeletions(repository, approved);
-  return { approved };
+  if (approved.length > 0) await approveDeletions(store, metadata, approved);
+  return { approved: approved.map(toHeldItem) };
 }
 
 /** @throws SlessError `not_found` when that very object is not held, perhaps no longer */
-function heldOne(held: ReadonlyMap<string, HeldDeletion>, { kind, name, uid }: HeldDeletion): HeldDeletion {
+function heldOne(held: ReadonlyMap<string, Held>, { kind, name, uid }: HeldDeletion): Held {
   const found = held.get(uid);
-  if (found?.kind === kind && found.name === name) return found;
+  if (found?.ref.kind === kind && found.ref.name === name) return found;
   throw new SlessError("not_found", { what: `A held deletion of ${kind} ${name} with UID ${uid}` });
 }
 
-async function heldBy(repository: ObjectOf<"Repository">, { store }: RouteDeps): Promise<HeldDeletion[]> {
-  const { namespace, uid: owner } = repository.metadata;
-  const labels = { [LABELS.deletion]: HELD, [LABELS.repository]: owner };
-  const lists = await Promise.all(REPOSITORY_CONTENT_KINDS.map((kind) => store.list(kind, { namespace, labels })));
-  return lists
-    .flatMap(({ items }) => items as ObjectOf<(typeof REPOSITORY_CONTENT_KINDS)[number]>[])
-    .filter((object) => ownerUidOf(object) === owner)
-    .map(({ kind, metadata: { name, uid } }) => ({ kind, name, uid }));
+function toHeldItem({ ref: { kind, name }, uid }: Held): HeldDeletion {
+  return { kind, name, uid };
 }
