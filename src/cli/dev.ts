@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -88,10 +89,7 @@ export const dev: Verb<DevOptions> = {
     if (stores.s3 || stores.registry) progress.print([storesLine(stores)]);
     const { port } = settings;
     const app = await deps.startEmbedded({ data, port, repository, report: progress.report, settings, stores });
-    const stopped = new Promise<void>((done) => {
-      if (io.signal.aborted) done();
-      io.signal.addEventListener("abort", () => done(), { once: true });
-    });
+    const stopped = io.signal.aborted ? undefined : once(io.signal, "abort");
     const reminder = setInterval(() => progress.remind(), REMIND_MS);
     try {
       await Promise.race([

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { CommanderError } from "commander";
 import { isColorAllowed, readSettings, type SettingFlags } from "../config/index.ts";
 import type { SlessClient } from "../server/client.ts";
@@ -55,11 +56,9 @@ async function runVerb(verb: Verb, args: readonly string[], options: object, io:
   }
 }
 
-function interrupted(signal: AbortSignal): Promise<number> {
-  return new Promise((done) => {
-    if (signal.aborted) done(INTERRUPTED);
-    signal.addEventListener("abort", () => done(INTERRUPTED), { once: true });
-  });
+async function interrupted(signal: AbortSignal): Promise<number> {
+  if (!signal.aborted) await once(signal, "abort");
+  return INTERRUPTED;
 }
 
 /** The options of a verb that are settings; `--data` of one verb need not be the `--data` of another. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readClusterSettings } from "../config/index.ts";
 import type { Role } from "./cluster-app.ts";
 import type { VerbContext } from "./verb.ts";
@@ -10,10 +11,7 @@ export async function runRoles(roles: readonly Role[], { io, deps }: VerbContext
     throw error;
   });
   if (!app) return 0;
-  await new Promise<void>((resolve) => {
-    if (io.signal.aborted) resolve();
-    io.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  if (!io.signal.aborted) await once(io.signal, "abort");
   await app.close();
   return 0;
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { KIND_NAMES, type Kind } from "../../apis/index.ts";
+import { KIND_NAMES, type Kind, type ObjectKey } from "../../apis/index.ts";
 import type { Role } from "../../cli/index.ts";
 import type { ClusterSettings } from "../../config/index.ts";
 import { cachedStore, type TimerClock } from "../../controller/index.ts";
@@ -128,28 +128,24 @@ export async function openClusterParts(
   };
 }
 
-function followedOf({ functions, services, triggers, jobs, repositories }: ObjectInformers, kinds: readonly Kind[]) {
-  const all = {
-    Function: functions,
-    Service: services,
-    Trigger: triggers,
-    FunctionJob: jobs,
-    Repository: repositories,
-  };
+function followedOf(informers: ObjectInformers, kinds: readonly Kind[]) {
+  const all = byKind(informers);
   return Object.fromEntries(kinds.map((kind) => [kind, all[kind]])) as Partial<typeof all>;
 }
 
-function uidIn(
-  { functions, services, triggers, jobs, repositories }: ObjectInformers,
-  kind: string,
-  key: { readonly namespace: string; readonly name: string },
-): string | undefined {
-  const all: Record<string, { get(of: typeof key): { metadata: { uid: string } } | undefined }> = {
+/** Events are of other objects too. */
+function uidIn(informers: ObjectInformers, kind: string, key: ObjectKey): string | undefined {
+  const all: Readonly<Record<string, { get(of: ObjectKey): { metadata: { uid: string } } | undefined }>> =
+    byKind(informers);
+  return all[kind]?.get(key)?.metadata.uid;
+}
+
+function byKind({ functions, services, triggers, jobs, repositories }: ObjectInformers) {
+  return {
     Function: functions,
     Service: services,
     Trigger: triggers,
     FunctionJob: jobs,
     Repository: repositories,
   };
-  return all[kind]?.get(key)?.metadata.uid;
 }

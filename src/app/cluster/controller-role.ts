@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { join } from "node:path";
 import type { WorkloadRef } from "../../apis/index.ts";
 import type { Builder } from "../../build/index.ts";
@@ -168,10 +169,7 @@ async function lead(standby: Standby, signal: AbortSignal, onStarted: (led: Lead
   const stopRemotes = remotes.watch({ repositories: informers.repositories, onHint: sync.hint, onError });
   const garbage = await startClusterGarbage(parts, objects, builder);
   onStarted(ownLeader({ sync, garbage, signal }, builder));
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  if (!signal.aborted) await once(signal, "abort");
   stopRemotes();
   await Promise.all([
     sync.stop(STOP_MS),
