@@ -61,7 +61,7 @@ export const ERRORS = {
     consequence: "retry",
     happened: "Namespace {namespace}, where it runs, is being deleted: {left}.",
     remedy:
-      "It starts by itself in a new one once this one is gone; where that takes long, remove what is left there, or have whoever set the finalizers do so.",
+      "Remove what is left there, or have whoever set the finalizers do so, where that takes long; it starts by itself in a new one once this one is gone.",
   },
   namespace_missing: {
     status: 404,
@@ -527,6 +527,12 @@ export const ERRORS = {
     happened: "Its image {image} cannot be pulled: {cause}.",
     remedy: "Check that the registry holds it and that the nodes may read it (REGISTRY_HOST, REGISTRY_SECRET).",
   },
+  image_damaged: {
+    status: 422,
+    consequence: "retry",
+    happened: "Its image on this machine is damaged: {cause}.",
+    remedy: "It is made again from its source by itself; a job is run again with a greater spec.runID.",
+  },
   container_refused: {
     status: 422,
     consequence: "retry",
@@ -537,7 +543,7 @@ export const ERRORS = {
     status: 422,
     consequence: "retry",
     happened: "Its node did not keep its pod: {cause}.",
-    remedy: "Another one is started; where this comes again, add a node or free what others hold.",
+    remedy: "Add a node or free what others hold, where this comes again; another pod is started by itself.",
   },
   pod_unschedulable: {
     status: 422,
@@ -550,6 +556,12 @@ export const ERRORS = {
     consequence: "retry",
     happened: "The namespace's quota leaves no room for it: {cause}.",
     remedy: "Remove something, set replicas or memoryMB lower, or have the quota raised.",
+  },
+  child_held: {
+    status: 409,
+    consequence: "retry",
+    happened: "Its {kind} {name} is being deleted, and is held by finalizers: {finalizers}.",
+    remedy: "Remove the finalizers, or have whoever set them do so; it is made anew by itself once it is gone.",
   },
   child_refused: {
     status: 422,

@@ -1,2 +1,3 @@
+export { hindranceOf } from "./hindrance.ts";
 export * from "./platform.ts";
 export { truncateListed, truncateMessage } from "./truncate-message.ts";

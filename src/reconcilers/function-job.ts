@@ -9,7 +9,7 @@ import {
 } from "../apis/index.ts";
 import { type Clock, type Next, withFinalizer } from "../controller/index.ts";
 import { SlessError } from "../errors/index.ts";
-import type { WorkloadSpec } from "../platform/index.ts";
+import { hindranceOf, type WorkloadSpec } from "../platform/index.ts";
 import { cleanUp } from "./clean-up.ts";
 import { functionJobStatus, type JobObservation } from "./function-job-status.ts";
 import type { RunDeps } from "./run-deps.ts";
@@ -45,12 +45,27 @@ export function createFunctionJobReconciler(deps: FunctionJobDeps): (key: Object
       await deps.store.updateStatus(job, observedStatus(job));
       return { kind: "done" };
     }
-    const seen = await observe(ref, job, deps);
-    const status = functionJobStatus(job, seen, deps.clock.now().toISOString());
-    report(ref, job.status, status, deps);
-    await writeJobStatus(job, status, deps.store);
-    return nextOf(seen, deps.clock);
+    const settle = async (seen: JobObservation) => {
+      const status = functionJobStatus(job, seen, deps.clock.now().toISOString());
+      report(ref, job.status, status, deps);
+      await writeJobStatus(job, status, deps.store);
+    };
+    try {
+      const seen = await observe(ref, job, deps);
+      await settle(seen);
+      return nextOf(seen, deps.clock);
+    } catch (error) {
+      const hindrance = isBegun(job) ? undefined : hindranceOf(error);
+      // It is asked again as after any other error.
+      if (hindrance) await settle({ kind: "waiting", ...hindrance });
+      throw error;
+    }
   };
+}
+
+/** A run that is under way says more of itself than what hinders the next look at it. */
+function isBegun({ spec, status }: Job): boolean {
+  return status?.lastRunID !== undefined && status.lastRunID === spec.runID;
 }
 
 /** The present `runID` was run to its end; nothing is to do until it is raised. */

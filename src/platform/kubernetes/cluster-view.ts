@@ -14,11 +14,13 @@ import {
   type LiveDeployment,
   type LiveEndpoints,
   type LiveJob,
+  type LiveNamespace,
   type LivePod,
   type LiveReplicaSet,
   reduceChild,
   reduceEndpoints,
   reduceJob,
+  reduceNamespace,
   reducePod,
   reduceReplicaSet,
   reduceSecret,
@@ -36,6 +38,8 @@ export interface ClusterView {
   readonly deployments: ObjectWatch<LiveDeployment>;
   readonly services: ObjectWatch<LiveChild>;
   readonly jobs: ObjectWatch<LiveJob>;
+  /** Deploy namespaces. */
+  readonly namespaces: ObjectWatch<LiveNamespace>;
   /** Metadata of every Secret of the cluster, those of users among them. */
   readonly secrets: ObjectWatch<LiveChild>;
   /** The Deployment that carries the workload's name, when it is of its kind too. */
@@ -69,6 +73,7 @@ export function openClusterView(options: ViewOptions): ClusterView {
   const replicaSets = open<LiveReplicaSet>(API_RESOURCES.ReplicaSet, reduceReplicaSet);
   const pods = open<LivePod>(API_RESOURCES.Pod, reducePod);
   const endpoints = openEndpoints(options);
+  const namespaces = open<LiveNamespace>(API_RESOURCES.Namespace, reduceNamespace);
   // The contents of secrets are never watched: those that a workload names are read, one by one.
   const secrets = watchResource<LiveChild>(options.client, API_RESOURCES.Secret, {
     ...base(options),
@@ -97,6 +102,7 @@ export function openClusterView(options: ViewOptions): ClusterView {
     deployments,
     services,
     jobs,
+    namespaces,
     secrets,
     deployment: (workload) => ofKind(workload, deployments.get(deployNamespaceOf(workload.namespace), workload.name)),
     hasService: ({ namespace, name }) => services.get(deployNamespaceOf(namespace), name) !== undefined,
@@ -127,7 +133,7 @@ export function openClusterView(options: ViewOptions): ClusterView {
         .map(([, ref]) => ref);
     },
     async start(signal) {
-      await Promise.all(watches.map((watch) => watch.start(signal)));
+      await Promise.all([namespaces, ...watches].map((watch) => watch.start(signal)));
     },
     onChange(listener) {
       const stops = watches.map((watch) =>

@@ -12,6 +12,7 @@ import type { JobResults } from "./job-results.ts";
 import { endedState, jobOutcome, runningState } from "./job-state.ts";
 import { type LiveChild, type LiveJob, type LivePod, reducePod } from "./live-objects.ts";
 import { jobNameOf, workloadOf } from "./names.ts";
+import { namespaceEnd, namespaceEndOf, onNamespaceEnd } from "./namespace-end.ts";
 import { type Failure, unschedulable, unscheduledSince, waitingFailure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
 import type { RunDeps } from "./run-deps.ts";
@@ -29,6 +30,8 @@ export interface JobDeps extends RunDeps {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly results: JobResults;
+  /** Has the workload told, news or not. */
+  readonly tell: (workload: WorkloadRef) => void;
 }
 
 /** What this process saw of a workload's last run. */
@@ -73,10 +76,25 @@ export function jobRuns(deps: JobDeps): JobRuns {
     return { phase: "failed", jobName, startTime, completionTime: now(), message };
   }
 
+  /** That wait for a deploy namespace. */
+  const waiting = new Map<string, WorkloadRef>();
+  onNamespaceEnd(view, (namespace) => {
+    for (const workload of waiting.values()) if (workload.namespace === namespace) deps.tell(workload);
+  });
+
   async function begin(run: JobRun, jobName: string): Promise<JobState> {
+    const { workload } = run.spec;
+    waiting.delete(refText(workload));
     try {
+      const end = namespaceEnd(view, workload.namespace);
+      if (end) throw end;
       return await settle(run, await createJob(run, jobName, deps));
     } catch (error) {
+      const end = namespaceEndOf(error, view, workload.namespace);
+      if (end) {
+        waiting.set(refText(workload), workload);
+        throw end;
+      }
       const failure = refusalOf(error, "Job");
       if (!failure) throw error;
       return failed(jobName, now(), failure);
@@ -100,7 +118,10 @@ export function jobRuns(deps: JobDeps): JobRuns {
         return [job.metadata.name, jobOutcome(job), podsOf(view, workload, job).map(waitOf)];
       });
     },
-    forget: (workload) => void begun.delete(refText(workload)),
+    forget(workload) {
+      begun.delete(refText(workload));
+      waiting.delete(refText(workload));
+    },
   };
 }
 

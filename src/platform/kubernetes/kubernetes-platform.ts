@@ -53,7 +53,7 @@ export function openKubernetesPlatform(options: KubernetesPlatformOptions): Kube
   const workloads = workloadRuns({ ...shared, check: news.check, tell: news.tell });
   const stopped = new AbortController();
   const results = jobResults({ client, clock, signal: stopped.signal, tell: news.tell });
-  const jobs = jobRuns({ ...shared, client, results });
+  const jobs = jobRuns({ ...shared, client, results, tell: news.tell });
   const work = inOrder();
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);

@@ -8,6 +8,12 @@ export interface LiveChild extends ApiObject {
   isForeign?: boolean;
 }
 
+/** A deploy namespace, as far as it says how its end gets on. */
+export interface LiveNamespace extends ApiObject {
+  spec?: { finalizers?: string[] };
+  status?: { conditions?: LiveCondition[] };
+}
+
 export interface LiveDeployment extends LiveChild {
   spec: { replicas?: number; template?: { spec?: { containers?: { image?: string }[] } } };
   status?: {
@@ -97,6 +103,10 @@ export function reduceChild<T extends LiveChild>(object: T): T {
   } as unknown as T;
 }
 
+export function reduceNamespace({ metadata, spec, status }: LiveNamespace): LiveNamespace {
+  return { metadata: reduceMeta(metadata), ...(metadata.deletionTimestamp ? { spec, status } : {}) };
+}
+
 export function reduceReplicaSet(object: LiveReplicaSet): LiveReplicaSet {
   const { metadata, spec = {} } = object as Whole & LiveReplicaSet;
   const { containers = [] } = ((spec.template as Fields | undefined)?.spec ?? {}) as {
@@ -167,7 +177,7 @@ export function reduceSecret(object: LiveChild): LiveChild {
 const KEPT_ANNOTATIONS = [CHILD_ANNOTATIONS.manifestHash, CHILD_ANNOTATIONS.sourceDigest];
 
 function reduceMeta(meta: ApiMeta): ApiMeta {
-  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp } = meta;
+  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, finalizers } = meta;
   const annotations = Object.fromEntries(
     KEPT_ANNOTATIONS.flatMap((key) => (meta.annotations?.[key] === undefined ? [] : [[key, meta.annotations[key]]])),
   );
@@ -180,6 +190,7 @@ function reduceMeta(meta: ApiMeta): ApiMeta {
     generation,
     creationTimestamp,
     deletionTimestamp,
+    finalizers: deletionTimestamp === undefined ? undefined : finalizers,
     labels: meta.labels,
     annotations,
     ownerReferences: owners?.length ? owners : undefined,

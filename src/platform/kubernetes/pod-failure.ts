@@ -22,16 +22,19 @@ const LOOP_RESTARTS = 3;
 /** What V8 and Go write when a heap cannot grow any more; both end themselves then. */
 const HEAP_EXHAUSTED = /heap out of memory|runtime: out of memory/;
 
+/** Reasons of the scheduler, and of whoever keeps a pod from it, for which a pod has no node. */
+const NO_NODE = ["Unschedulable", "SchedulingGated", "SchedulerError"];
+
 /** Why a pod does not serve, in words that stay the same while nothing changes; undefined when nothing is wrong (yet). */
 export function podFailure(pod: LivePod, name: string): Failure | undefined {
-  if (pod.container.ready) return undefined;
+  if (pod.container.ready || hasLeft(pod)) return undefined;
   return waitingFailure(pod) ?? crashFailure(pod, name);
 }
 
 /** It waits for a node; since when, as the scheduler tells it. */
 export function unscheduledSince(pod: LivePod): string | undefined {
   const scheduled = pod.conditions.find(({ type }) => type === "PodScheduled");
-  return scheduled?.status === "False" && scheduled.reason === "Unschedulable"
+  return scheduled?.status === "False" && NO_NODE.includes(scheduled.reason ?? "")
     ? (scheduled.lastTransitionTime ?? pod.metadata.creationTimestamp)
     : undefined;
 }
@@ -39,6 +42,30 @@ export function unscheduledSince(pod: LivePod): string | undefined {
 export function unschedulable(pod: LivePod): Failure {
   const cause = pod.conditions.find(({ type }) => type === "PodScheduled")?.message ?? "no node takes it";
   return { reason: "Unschedulable", message: messageOf("pod_unschedulable", { cause }) };
+}
+
+/** It ended for good, though nothing that serves ever should: its node did not keep it. Another one is made in its place. */
+export function hasLeft({ phase }: LivePod): boolean {
+  return phase === "Failed" || phase === "Succeeded";
+}
+
+/** Why a node did not keep a pod: pressure, a shutdown, no room after all. */
+export function evicted({ reason, message, conditions }: LivePod): Failure {
+  const disrupted = conditions.find(({ type, status }) => type === "DisruptionTarget" && status === "True");
+  const cause = message || disrupted?.message || reason || "it ended by itself";
+  return { reason: "Evicted", message: messageOf("pod_evicted", { cause }) };
+}
+
+/** Its node has it and does not get as far as its container. */
+export function isStuckOnNode({ conditions }: LivePod): boolean {
+  const holds = (type: string, status: string) =>
+    conditions.some((condition) => condition.type === type && condition.status === status);
+  return holds("PodScheduled", "True") && holds("PodReadyToStartContainers", "False");
+}
+
+export function notStarting(): Failure {
+  const cause = "its pod has no network or no volumes there; `kubectl describe pod` tells why";
+  return { reason: "PodNotStarting", message: messageOf("container_refused", { cause }) };
 }
 
 /** What keeps a container from being started. */

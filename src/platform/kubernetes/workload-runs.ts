@@ -1,13 +1,14 @@
 import { deployNamespaceOf, refText, type WorkloadRef } from "../../apis/index.ts";
 import { createBackOff } from "../../controller/back-off.ts";
 import type { TimerClock } from "../../controller/clock.ts";
-import { isSlessError, messageOf } from "../../errors/index.ts";
-import { type ApiObject, isApiError } from "../../kubernetes/index.ts";
+import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
+import { type ApiMeta, type ApiObject, isApiError } from "../../kubernetes/index.ts";
+import { hindranceOf } from "../hindrance.ts";
 import type { WorkloadSpec, WorkloadState } from "../platform.ts";
 import { withoutSecrets } from "../without-secrets.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { LiveChild, LiveDeployment } from "./live-objects.ts";
-
+import { namespaceEnd, namespaceEndOf, onNamespaceEnd } from "./namespace-end.ts";
 import type { Failure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
 import type { RunDeps } from "./run-deps.ts";
@@ -52,16 +53,37 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
   const users = secretUsers();
   const rechecks = new Map<string, () => void>();
   const retries = createBackOff<string>({ baseMs: 2_000, maxMs: 300_000 });
+  const retrying = new Map<string, () => void>();
 
   view.secrets.onChange(({ metadata }) => {
     for (const user of users.of({ namespace: metadata.namespace ?? "", name: metadata.name })) deps.tell(user);
   });
+  onNamespaceEnd(view, (namespace) => {
+    for (const { spec } of applied.values()) if (spec.workload.namespace === namespace) deps.tell(spec.workload);
+  });
+
+  /** One timer of a workload at a time, however often it is applied meanwhile. */
+  function retry(workload: WorkloadRef): void {
+    const key = refText(workload);
+    if (retrying.has(key)) return;
+    const cancel = clock.setTimer(retries.next(key), () => {
+      retrying.delete(key);
+      deps.tell(workload);
+    });
+    retrying.set(key, cancel);
+  }
+  function endRetry(workload: WorkloadRef): void {
+    const key = refText(workload);
+    retries.forget(key);
+    retrying.get(key)?.();
+    retrying.delete(key);
+  }
 
   function state(workload: WorkloadRef): WorkloadState | undefined {
     const known = applied.get(refText(workload));
     const judged = judge(workload);
-    const failure = known?.failure ?? judged?.failure;
-    if (!judged && !known?.failure) return undefined;
+    const failure = known?.failure ?? heldChild(known?.children ?? [], view) ?? judged?.failure;
+    if (!judged && !failure) return undefined;
     const seen = judged ?? { serving: 0, current: false };
     // What Kubernetes has rolled out may be what was wanted before.
     const base = seen.current && hasDrifted(workload) ? { ...seen, current: false } : seen;
@@ -99,16 +121,19 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
     const key = refText(workload);
     users.set(workload, spec);
     try {
+      const end = namespaceEnd(view, workload.namespace);
+      if (end) throw end;
       const children = await childrenOf(spec, replicas, deps);
       applied.set(key, { spec, children });
       await writeChildren(workload, children, deps);
-      retries.forget(key);
-    } catch (error) {
-      const failure = refusalOf(error, "child");
+      endRetry(workload);
+    } catch (thrown) {
+      const error = namespaceEndOf(thrown, view, workload.namespace) ?? thrown;
+      const failure = refusalOf(error, "child") ?? hindranceOf(error);
       if (!failure) throw error;
       applied.set(key, { spec, children: applied.get(key)?.children ?? [], failure });
       // A secret that comes is told by its watch; nobody tells that a rule was changed.
-      if (!isSlessError(error)) clock.setTimer(retries.next(key), () => deps.tell(workload));
+      if (!isSlessError(error, "secret_missing")) retry(workload);
     }
   }
 
@@ -126,12 +151,32 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
     forget(workload) {
       const key = refText(workload);
       applied.delete(key);
-      retries.forget(key);
+      endRetry(workload);
       users.set(workload, undefined);
       rechecks.get(key)?.();
       rechecks.delete(key);
     },
   };
+}
+
+/** With these Kubernetes itself waits for what belongs to an object, and not for anybody. */
+const OWN_FINALIZERS: readonly string[] = ["foregroundDeletion", "orphan"];
+
+/** A child that cannot be made anew because somebody keeps the former one from going. */
+function heldChild(children: readonly WantedChild[], view: ClusterView): Failure | undefined {
+  for (const child of children) {
+    const { kind } = child;
+    const {
+      name,
+      deletionTimestamp,
+      finalizers = [],
+    } = liveOf(child, view)?.metadata ?? ({ name: child.metadata.name } as ApiMeta);
+    const others = finalizers.filter((finalizer) => !OWN_FINALIZERS.includes(finalizer));
+    if (deletionTimestamp === undefined || others.length === 0) continue;
+    const { message } = new SlessError("child_held", { kind, name, finalizers: others.join(", ") });
+    return { reason: "ChildTerminating", message };
+  }
+  return undefined;
 }
 
 /** @throws SlessError `secret_missing` when there are replicas that would need it */

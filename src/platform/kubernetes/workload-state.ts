@@ -4,7 +4,16 @@ import type { WorkloadState } from "../platform.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { LiveDeployment, LiveEndpoints, LivePod, LiveReplicaSet } from "./live-objects.ts";
 import { CHILD_ANNOTATIONS } from "./names.ts";
-import { type Failure, podFailure, unschedulable, unscheduledSince } from "./pod-failure.ts";
+import {
+  evicted,
+  type Failure,
+  hasLeft,
+  isStuckOnNode,
+  notStarting,
+  podFailure,
+  unschedulable,
+  unscheduledSince,
+} from "./pod-failure.ts";
 
 /** Children of one workload at one moment. */
 export interface SeenWorkload {
@@ -107,27 +116,44 @@ function failureOf(
     .filter(
       ({ metadata }) => metadata.ownerReferences?.[0]?.uid === present?.metadata.uid && !metadata.deletionTimestamp,
     )
-    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  for (const pod of pods) {
-    const failure = podFailure(pod, seen.deployment.metadata.name);
-    if (failure) return { failure };
+    .sort((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1));
+  const alive = pods.filter((pod) => !hasLeft(pod));
+  const told = firstOf(alive, (pod) => podFailure(pod, seen.deployment.metadata.name));
+  if (told) return { failure: told };
+  const waiting = alive.find((pod) => unscheduledSince(pod) !== undefined);
+  const untilMs = waiting ? Date.parse(unscheduledSince(waiting)!) + unschedulableSec * 1000 : 0;
+  if (waiting && untilMs <= now.getTime()) return { failure: unschedulable(waiting) };
+  const failure = deploymentFailure(seen.deployment, alive) ?? leftFailure(pods);
+  return { ...(failure ? { failure } : {}), ...(waiting ? { againInMs: untilMs - now.getTime() } : {}) };
+}
+
+/** The order in which they were made; of one second by their names. */
+function ageKey({ metadata: { creationTimestamp = "", name } }: LivePod): string {
+  return `${creationTimestamp} ${name}`;
+}
+
+function firstOf<T, R>(items: readonly T[], of: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = of(item);
+    if (found !== undefined) return found;
   }
-  const waiting = pods.find((pod) => unscheduledSince(pod) !== undefined);
-  if (waiting) {
-    const untilMs = Date.parse(unscheduledSince(waiting)!) + unschedulableSec * 1000;
-    return untilMs > now.getTime() ? { againInMs: untilMs - now.getTime() } : { failure: unschedulable(waiting) };
-  }
-  const failure = deploymentFailure(seen.deployment);
-  return failure ? { failure } : {};
+  return undefined;
+}
+
+/** Pods that left lie about for long; once another took their place, they say nothing of now. */
+function leftFailure(pods: readonly LivePod[]): Failure | undefined {
+  const last = pods.findLast(hasLeft);
+  return last && !pods.some(({ container }) => container.ready) ? evicted(last) : undefined;
 }
 
 /** Pods that the API server did not even take, and a rollout that does not get on. */
-function deploymentFailure({ metadata, status }: LiveDeployment): Failure | undefined {
+function deploymentFailure({ metadata, status }: LiveDeployment, pods: readonly LivePod[]): Failure | undefined {
   const conditions = status?.conditions ?? [];
   const refused = conditions.find(({ type, status: holds }) => type === "ReplicaFailure" && holds === "True");
   if (refused) return podRefused(refused.message ?? refused.reason ?? "");
   const stuck = conditions.find(({ type, status: holds }) => type === "Progressing" && holds === "False");
   if (!stuck) return undefined;
+  if (pods.some(isStuckOnNode)) return notStarting();
   const { message } = new SlessError("start_failed", {
     cause: stuck.message ?? "it is not ready",
     name: metadata.name,

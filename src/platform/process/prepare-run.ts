@@ -6,6 +6,8 @@ import type { Environment } from "./replica-environment.ts";
 
 export interface ImageSource {
   resolveImage(imageRef: string): Promise<LocalImage | undefined>;
+  /** What is missing of an image that is there; undefined when it is whole, or not there. */
+  imageDamage?(imageRef: string): Promise<string | undefined>;
   /** Value of a key of a secret of a namespace. */
   secrets(namespace: string, name: string, key: string): Promise<string | undefined>;
 }
@@ -18,15 +20,26 @@ export interface PreparedRun {
 /**
  * What a process of a workload needs before it can start.
  *
- * @throws SlessError `secret_missing`, `start_failed` when the image is not there
+ * @throws SlessError `secret_missing`, `start_failed` when the image is not there, `image_damaged`
  */
 export async function prepareRun(spec: WorkloadSpec, from: ImageSource): Promise<PreparedRun> {
   const [image, secrets] = await Promise.all([from.resolveImage(spec.imageRef), resolveSecrets(spec, from)]);
   if (!image) {
+    await refuseDamaged(spec, from);
     const cause = `its image ${spec.imageRef} of ${refText(spec.workload)} is not there`;
     throw new SlessError("start_failed", { cause, name: spec.workload.name });
   }
   return { image, secrets };
+}
+
+/**
+ * A process that ended, of an image that lost something, is not the code's fault.
+ *
+ * @throws SlessError `image_damaged`
+ */
+export async function refuseDamaged({ imageRef }: WorkloadSpec, from: ImageSource): Promise<void> {
+  const damage = await from.imageDamage?.(imageRef).catch(() => undefined);
+  if (damage !== undefined) throw new SlessError("image_damaged", { cause: damage });
 }
 
 async function resolveSecrets(spec: WorkloadSpec, from: ImageSource): Promise<Environment> {

@@ -24,6 +24,7 @@ export class StartFault extends Error {
 export function failureOf(error: unknown): Failure {
   if (error instanceof StartFault) return error.failure;
   if (isSlessError(error, "secret_missing")) return { reason: "SecretMissing", message: error.message };
+  if (isSlessError(error, "image_damaged")) return { reason: "ImageDamaged", message: error.message };
   return { reason: "StartFailed", message: isSlessError(error) ? error.message : messageOf(error) };
 }
 

@@ -5,7 +5,7 @@ import type { Exit, LogFile, ProcessSupervisor, SupervisedProcess } from "../../
 import type { WorkloadSpec } from "../platform.ts";
 import { readPort, waitHealthy } from "./health.ts";
 import { logOutput, type OutputLog } from "./output-log.ts";
-import { type ImageSource, prepareRun } from "./prepare-run.ts";
+import { type ImageSource, prepareRun, refuseDamaged } from "./prepare-run.ts";
 import { type Environment, memoryBytes, replicaCommand, replicaEnvironment } from "./replica-environment.ts";
 import { exitText, outOfMemory, StartFault, startFailed } from "./start-fault.ts";
 import { stopProcess } from "./stop-process.ts";
@@ -35,7 +35,7 @@ export interface ReplicaDeps extends ImageSource {
 /**
  * Starts a process of the image and waits until it is healthy. When `signal` aborts, the process goes at once.
  *
- * @throws StartFault with the last lines of its output; SlessError `secret_missing`
+ * @throws StartFault with the last lines of its output; SlessError `secret_missing`, `image_damaged`
  */
 export async function startReplica(
   spec: WorkloadSpec,
@@ -53,7 +53,10 @@ export async function startReplica(
     const options = { cwd: image.source, env, notify: true, memoryBytes: memoryBytes(spec) };
     const child = deps.processes.spawn(replicaCommand(spec, image), options);
     const output = logOutput(child, { log, name, clock: deps.clock, secrets: Object.values(secrets) });
-    const port = await becomeHealthy(child, output, spec, deps, signal);
+    const port = await becomeHealthy(child, output, spec, deps, signal).catch(async (error: unknown) => {
+      if (!signal.aborted) await refuseDamaged(spec, deps);
+      throw error;
+    });
     return toReplica(name, `http://${deps.host}:${port}`, child, output, deps.timing.killAfterMs);
   } finally {
     release();

@@ -137,7 +137,7 @@ describeOnCluster("children that somebody touches", (cluster) => {
     await cluster().request("DELETE", `/api/v1/namespaces/${world.deployNamespace}`);
     const isThere = () => cluster().request("GET", `/api/v1/namespaces/${world.deployNamespace}`);
     await eventually("it is gone", isThere, ({ status }) => status === 404);
-    await world.platform.apply(spec, 1);
+    await world.keep(spec, 1);
     expect(await untilCurrent(world.platform, spec.workload)).toMatchObject({ serving: 1 });
   });
 });

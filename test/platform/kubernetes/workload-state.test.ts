@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { LiveDeployment, LivePod, LiveReplicaSet } from "../../../src/platform/kubernetes/live-objects.ts";
+import type {
+  LiveCondition,
+  LiveDeployment,
+  LivePod,
+  LiveReplicaSet,
+} from "../../../src/platform/kubernetes/live-objects.ts";
 import { CHILD_ANNOTATIONS } from "../../../src/platform/kubernetes/names.ts";
 import { type SeenWorkload, workloadState } from "../../../src/platform/kubernetes/workload-state.ts";
 
@@ -224,6 +229,91 @@ describe("a failure", () => {
     const conditions = [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: text }];
     const state = judged({ deployment: deployment({ readyReplicas: 0, conditions }), pods: [], endpoints: [] });
     expect(state.failure).toEqual({ reason, message: expect.stringMatching(message) });
+  });
+
+  const scheduled = { type: "PodScheduled", status: "True" };
+  const conditionsOf = (...conditions: LivePod["conditions"]) => ({ conditions });
+  const left: Partial<LivePod> = {
+    phase: "Failed",
+    reason: "Evicted",
+    message: "The node was low on resource: memory.",
+    container: { ready: false, state: { terminated: { exitCode: 137 } } },
+  };
+  const timedOut = {
+    type: "Progressing",
+    status: "False",
+    reason: "ProgressDeadlineExceeded",
+    message: "timed out",
+  };
+  const refused = {
+    type: "ReplicaFailure",
+    status: "True",
+    message: 'pods "hello-1-x7" is forbidden: exceeded quota: tenant',
+  };
+
+  it.each<[string, LivePod[], LiveCondition[], string, RegExp]>([
+    [
+      "a pod that its node did not keep",
+      [pod("a", 1, left), pod("b", 1, { container: {}, phase: "Pending" })],
+      [],
+      "Evicted",
+      /did not keep its pod: The node was low on resource: memory\. Add a node/,
+    ],
+    [
+      "a pod that a node was given and had no room for",
+      [pod("a", 1, { ...left, reason: "OutOfmemory", message: "" })],
+      [],
+      "Evicted",
+      /did not keep its pod: OutOfmemory/,
+    ],
+    [
+      "a crash of the pod that took the place of one that left",
+      [pod("a", 1, left), pod("b", 1, { container: crashed(3, 3) })],
+      [],
+      "CrashLoopBackOff",
+      /exit code 3/,
+    ],
+    [
+      "a pod that somebody keeps from the scheduler",
+      [
+        pod("a", 1, {
+          container: {},
+          ...conditionsOf({ ...condition, reason: "SchedulingGated", lastTransitionTime: "2026-01-01T11:00:00Z" }),
+        }),
+      ],
+      [],
+      "Unschedulable",
+      /0\/2 nodes are available/,
+    ],
+    [
+      "a pod that never gets as far as its container",
+      [
+        pod("a", 1, {
+          container: {},
+          ...conditionsOf(scheduled, { type: "PodReadyToStartContainers", status: "False" }),
+        }),
+      ],
+      [timedOut],
+      "PodNotStarting",
+      /no network or no volumes.*kubectl describe pod/,
+    ],
+    [
+      "a quota, while the first pod still waits for a node",
+      [pod("a", 1, { container: {}, ...conditionsOf({ ...condition, lastTransitionTime: NOW.toISOString() }) })],
+      [refused],
+      "QuotaExceeded",
+      /exceeded quota: tenant/,
+    ],
+  ])("is %s", (_, pods, conditions, reason, message) => {
+    const state = judged({ deployment: deployment({ readyReplicas: 0, conditions }), pods, endpoints: [] });
+    expect(state.failure).toEqual({ reason, message: expect.stringMatching(message) });
+  });
+
+  it("is not told of a pod that left once another one is ready", () => {
+    const pods = [pod("a", 1, left), pod("b", 1), pod("c", 1, { container: {}, phase: "Pending" })];
+    const state = judged({ deployment: deployment({ readyReplicas: 1 }, 2), pods, endpoints: ready("b") });
+    expect(state).toMatchObject({ serving: 1, current: false });
+    expect(state).not.toHaveProperty("failure");
   });
 
   it("is a rollout that does not get on", () => {
