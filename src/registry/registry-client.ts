@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { createSlots } from "../controller/slots.ts";
 import { messageOf } from "../errors/index.ts";
+import { accepted, expectStatus } from "./expect-status.ts";
 import { isDigest, isTag } from "./image-reference.ts";
-import { RegistryError, refusalOf } from "./registry-error.ts";
+import { RegistryError } from "./registry-error.ts";
 import { remoteBlob } from "./remote-blob.ts";
+import { pull, push } from "./repository-scopes.ts";
 import { openTransport, type RegistryOptions, type RegistryRequest } from "./transport.ts";
 import { type BlobFile, hasBlob, mount, uploadBlob } from "./upload-blob.ts";
 
@@ -100,7 +102,7 @@ export function registryClient(options: RegistryOptions): RegistryClient {
 
   const has = (repository: string, digest: string) => hasBlob(transport, repository, digest);
 
-  async function openBlob(repository: string, digest: string): Promise<AcceptedResponse | undefined> {
+  async function openBlob(repository: string, digest: string): Promise<Dispatcher.ResponseData | undefined> {
     const response = await transport.send({
       ...pull(repository),
       method: "GET",
@@ -144,33 +146,30 @@ export function registryClient(options: RegistryOptions): RegistryClient {
     async manifestDigest(repository, reference) {
       const response = await transport.send(readManifest("HEAD", repository, reference));
       if (response.statusCode === 404) return absent(response);
-      await (await accepted(response, 200, reference)).body.dump();
+      await expectStatus(response, 200, reference);
       const digest = response.headers["docker-content-digest"];
       return isDigest(digest) ? digest : (await manifest(repository, reference))?.digest;
     },
     async putManifest(repository, reference, { mediaType, bytes }) {
       const response = await transport.send({
-        repository,
-        scopes: [`repository:${repository}:pull,push`],
+        ...push(repository),
         method: "PUT",
         path: `manifests/${reference}`,
         headers: { "content-type": mediaType },
         body: bytes,
       });
-      await (await accepted(response, 201, `${repository}:${reference}`)).body.dump();
+      await expectStatus(response, 201, `${repository}:${reference}`);
       return digestOf(bytes);
     },
     async deleteManifest(repository, digest) {
       const scopes = [`repository:${repository}:pull,delete`];
       const response = await transport.send({ repository, scopes, method: "DELETE", path: `manifests/${digest}` });
       if (response.statusCode === 404) return absent(response);
-      await (await accepted(response, 202, digest)).body.dump();
+      await expectStatus(response, 202, digest);
     },
     async mountBlob({ digest, size, from, to }) {
       if (from === to || (await has(to, digest))) return "mounted";
       if (await mount(transport, { digest, from, to })) return "mounted";
-      if (!(await has(from, digest)))
-        throw new RegistryError(404, "BLOB_UNKNOWN", `${from}@${digest} is not in the registry any more`);
       const source = { client: { host: options.host, blobPieces }, repository: from };
       await copies.run(() => uploadBlob(transport, to, remoteBlob(source, { digest, size })));
       return "copied";
@@ -186,10 +185,6 @@ export function registryClient(options: RegistryOptions): RegistryClient {
   };
 }
 
-function pull(repository: string): Pick<RegistryRequest, "repository" | "scopes"> {
-  return { repository, scopes: [`repository:${repository}:pull`] };
-}
-
 function readManifest(method: "GET" | "HEAD", repository: string, reference: string): RegistryRequest {
   // Debian's registry answers 404 to whoever does not accept the type that it has.
   return {
@@ -198,18 +193,6 @@ function readManifest(method: "GET" | "HEAD", repository: string, reference: str
     path: `manifests/${reference}`,
     headers: { accept: MANIFEST_TYPES.join(", ") },
   };
-}
-
-export type AcceptedResponse = Dispatcher.ResponseData;
-
-/** @throws RegistryError for any other status */
-export async function accepted(
-  response: Dispatcher.ResponseData,
-  status: number,
-  what: string,
-): Promise<AcceptedResponse> {
-  if (response.statusCode === status) return response;
-  throw await refusalOf(response, what);
 }
 
 async function absent({ body }: Dispatcher.ResponseData): Promise<undefined> {
@@ -227,7 +210,11 @@ async function bytesOf({ body }: Dispatcher.ResponseData, maxBytes: number): Pro
   return Buffer.concat(chunks);
 }
 
-async function* checkedPieces({ body }: AcceptedResponse, digest: string, host: string): AsyncGenerator<Uint8Array> {
+async function* checkedPieces(
+  { body }: Dispatcher.ResponseData,
+  digest: string,
+  host: string,
+): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");
   let bytes = 0;
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;

@@ -3,7 +3,10 @@ import type { RegistryClient } from "./registry-client.ts";
 import { RegistryError } from "./registry-error.ts";
 import type { BlobFile } from "./upload-blob.ts";
 
-/** A blob of a registry that is read as it is sent on: memory holds a few pieces of it, and no disk any. */
+/**
+ * A blob of a registry that is read as it is sent on: memory holds a few pieces of it, and no disk any. Reading one that
+ * is gone fails with a RegistryError of status 410 and code `BLOB_UNKNOWN`.
+ */
 export function remoteBlob(
   from: { readonly client: Pick<RegistryClient, "host" | "blobPieces">; readonly repository: string },
   { digest, size }: Pick<BlobFile, "digest" | "size">,
@@ -18,7 +21,8 @@ async function* piecesFrom(
   from: number,
 ): AsyncGenerator<Uint8Array> {
   const pieces = await client.blobPieces(repository, digest);
-  if (!pieces) throw new RegistryError(404, "BLOB_UNKNOWN", `${client.host}/${repository}@${digest} is gone`);
+  // Not the 404 of an upload that its registry has lost, which is begun anew.
+  if (!pieces) throw new RegistryError(410, "BLOB_UNKNOWN", `${client.host}/${repository}@${digest} is gone`);
   let at = 0;
   for await (const piece of pieces) {
     const rest = piece.subarray(Math.max(0, from - at));

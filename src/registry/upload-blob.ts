@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { isRegistryError, RegistryError, refusalOf } from "./registry-error.ts";
+import { expectStatus } from "./expect-status.ts";
+import { isRegistryError, RegistryError } from "./registry-error.ts";
+import { pull, push } from "./repository-scopes.ts";
 import type { RegistryRequest, Transport } from "./transport.ts";
 
 export interface Blob {
@@ -45,9 +47,8 @@ export async function uploadBlob(transport: Transport, repository: string, blob:
 }
 
 export async function hasBlob(transport: Transport, repository: string, digest: string): Promise<boolean> {
-  const scopes = [`repository:${repository}:pull`];
-  const response = await transport.send({ repository, scopes, method: "HEAD", path: `blobs/${digest}` });
-  if (response.statusCode !== 404) await expectStatus(response, [200], digest);
+  const response = await transport.send({ ...pull(repository), method: "HEAD", path: `blobs/${digest}` });
+  if (response.statusCode !== 404) await expectStatus(response, 200, digest);
   else await response.body.dump();
   return response.statusCode === 200;
 }
@@ -65,14 +66,10 @@ export async function mount(transport: Transport, blob: { digest: string; from: 
   return response.statusCode === 201;
 }
 
-function push(repository: string): Pick<RegistryRequest, "repository" | "scopes"> {
-  return { repository, scopes: [`repository:${repository}:pull,push`] };
-}
-
 async function begin(transport: Transport, repository: string): Promise<URL> {
   const response = await transport.send({ ...push(repository), method: "POST", path: "blobs/uploads/" });
   // Some registries take a single POST as all; without a digest none does.
-  await expectStatus(response, [202], `an upload to ${repository}`);
+  await expectStatus(response, 202, `an upload to ${repository}`);
   return placeOf(response, transport);
 }
 
@@ -92,7 +89,7 @@ async function send(transport: Transport, repository: string, blob: Blob | BlobF
         ...(isResumed ? bodyOf(EMPTY, 0) : bodyOf(blob, 0)),
         retry: false,
       });
-      await expectStatus(response, [201], `${repository}@${digest}`);
+      await expectStatus(response, 201, `${repository}@${digest}`);
       return;
     } catch (error) {
       if (hasBroken && from === 0 && isRegistryError(error) && error.code === "DIGEST_INVALID") throw lost(error);
@@ -134,14 +131,14 @@ async function patch(transport: Transport, repository: string, place: URL, blob:
     body,
     retry: false,
   });
-  await expectStatus(response, [202], `the rest of an upload to ${repository}`);
+  await expectStatus(response, 202, `the rest of an upload to ${repository}`);
   return placeOf(response, transport);
 }
 
 /** How many bytes of an upload the registry has. */
 async function progress(transport: Transport, repository: string, place: URL): Promise<{ bytes: number; place: URL }> {
   const response = await transport.send({ ...push(repository), method: "GET", path: place });
-  await expectStatus(response, [204], `the state of an upload to ${repository}`);
+  await expectStatus(response, 204, `the state of an upload to ${repository}`);
   const last = /^(?:bytes=)?0-(\d+)$/.exec(String(response.headers.range ?? ""))?.[1];
   // "0-0" is said of nothing and of one byte alike: begin with the first.
   const bytes = last === undefined || last === "0" ? 0 : Number(last) + 1;
@@ -159,9 +156,4 @@ function withDigest(place: URL, digest: string): URL {
   const url = new URL(place);
   url.searchParams.set("digest", digest);
   return url;
-}
-
-async function expectStatus(response: Dispatcher.ResponseData, wanted: number[], what: string) {
-  if (!wanted.includes(response.statusCode)) throw await refusalOf(response, what);
-  await response.body.dump();
 }

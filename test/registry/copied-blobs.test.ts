@@ -67,11 +67,23 @@ describeWithServers("a blob that is sent on from one repository to another", () 
     expect(digestOf((await far.blob("copy/there", blob.digest))!)).toBe(blob.digest);
   }, 60_000);
 
+  it("that is gone is asked for once, and its upload is not begun anew", async () => {
+    const proxy = await registryProxy(server.host);
+    const client = connect(proxy.host);
+    const digest = digestOf(Buffer.from("never"));
+    const missing = client.mountBlob({ digest, size: 5, from: "copy/none", to: "copy/to" });
+    await expect(missing).rejects.toMatchObject({ code: "BLOB_UNKNOWN" });
+    const asked = proxy.requests.map(({ method, path }) => `${method} ${path.split("?", 1)[0]}`);
+    expect(asked.filter((line) => line === `GET /v2/copy/none/blobs/${digest}`)).toHaveLength(1);
+    // The mount, which is not to be had, and the upload.
+    expect(asked.filter((line) => line.startsWith("POST /v2/copy/to/blobs/uploads/"))).toHaveLength(2);
+  });
+
   it("that is gone, or is another than its digest says, is told as that, and nothing is stored", async () => {
     const client = connect(server.host);
     const digest = digestOf(Buffer.from("never"));
     const missing = client.mountBlob({ digest, size: 5, from: "copy/none", to: "copy/to" });
-    await expect(missing).rejects.toMatchObject({ status: 404, code: "BLOB_UNKNOWN" });
+    await expect(missing).rejects.toMatchObject({ code: "BLOB_UNKNOWN" });
     const gone = remoteBlob({ client, repository: "copy/none" }, { digest, size: 5 });
     await expect(client.putBlobFile("copy/to", gone, [])).rejects.toMatchObject({ code: "BLOB_UNKNOWN" });
     expect(await client.hasBlob("copy/to", digest)).toBe(false);

@@ -154,10 +154,6 @@ export async function bringBlob(
     await target.client.mountBlob({ digest, size, from: base.repository, to: target.repository });
     return;
   }
-  if (await target.client.hasBlob(target.repository, digest)) return;
-  // A blob that is gone there would be told by whoever takes it.
-  if (!(await base.client.hasBlob(base.repository, digest)))
-    throw new RegistryError(404, "BLOB_UNKNOWN", `${base.host}/${base.repository}@${digest} is gone`);
   await target.client.putBlobFile(target.repository, remoteBlob(base, { digest, size }), []);
 }
 
