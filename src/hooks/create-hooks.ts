@@ -50,12 +50,21 @@ export interface Hooks {
 
 /** Payloads beyond it are not looked into; they are checked all the same, and a hint. */
 const KEPT_BYTES = 512 * 1024;
-const SLOTS = { max: 64, perKey: 8, bytesPerSecond: 64 * 1024 };
+const SLOTS = { max: 48, perKey: 8, bytesPerSecond: 64 * 1024 };
+/**
+ * For repositories of which nothing was proved yet. Anybody can make up names, and each costs reads of a store that
+ * answers so many a second: however many come, they wait for one another, and not the others for them.
+ */
+const STRANGERS = { ...SLOTS, max: 16 };
+/** Repositories that are remembered to have taken a delivery. */
+const KNOWN_MAX = 1_000;
 
 export function createHooks(deps: HooksDeps): Hooks {
   const { clock, log, onDelivery = () => undefined } = deps;
   const targets = hookTargets(deps);
   const slots = deliverySlots({ ...SLOTS, clock });
+  const strangers = deliverySlots({ ...STRANGERS, clock });
+  const known = lastOf(KNOWN_MAX);
   const faults = deliveryFaults(deps);
   const hints = syncHints({ ...deps, onError: faults.hintFailed });
 
@@ -63,11 +72,13 @@ export function createHooks(deps: HooksDeps): Hooks {
     if (!isName(key)) throw new SlessError("hook_refused");
     const proofs = proofsOf(headers, clock.now());
     if (!hasProof(proofs)) throw faults.refusal(key, "no signature");
-    return slots.run({ key: keyOf(key), from }, async (place) => {
+    const id = keyOf(key);
+    return (known.has(id) ? slots : strangers).run({ key: id, from }, async (place) => {
       const target = await faults.available(key, targets.find(key));
       const payload = await provedPayload(headers, place.receive(body), proofs, target);
       if (!target.repository) throw faults.refusal(key, `no ${target.missing}`, target.missing === "token");
       if (!payload) throw faults.refusal(key, "wrong signature", true);
+      known.add(id);
       const judgement = judgeDelivery(target.repository, headers, payload.text);
       if (judgement.outcome === "requested")
         await faults.available(key, hints.give(target.repository, judgement.commit));
@@ -113,6 +124,19 @@ async function provedPayload(
   const whole = kept.whole();
   const text = whole && payloadOf(headers, whole);
   return check.isProved(isForm(headers) ? text : undefined) ? { text } : undefined;
+}
+
+/** The values that were added last. */
+function lastOf(max: number): { has(value: string): boolean; add(value: string): void } {
+  const values = new Set<string>();
+  return {
+    has: (value) => values.has(value),
+    add(value) {
+      values.delete(value);
+      values.add(value);
+      if (values.size > max) values.delete(values.values().next().value as string);
+    },
+  };
 }
 
 /** Of what no repository can be named nothing is read, nor logged. */

@@ -134,6 +134,38 @@ it("a flood of deliveries reads once a second and hints once in two", async () =
   expect(hinted).toHaveLength(last + 1);
 });
 
+it("a flood of deliveries to made-up names reads little, logs once and keeps out nobody who was let in before", async () => {
+  const flooded = Promise.withResolvers<undefined>();
+  let madeUpReads = 0;
+  const { hooks, push, deliver, hinted, outcomes, logged, clock } = await hooksFixture({
+    readSecret: async (_namespace, _name, key) => (key === "token" ? TOKEN : undefined),
+    store: {
+      async get(_kind: unknown, { name }: { name: string }) {
+        if (name !== "main") {
+          madeUpReads += 1;
+          return flooded.promise;
+        }
+        return { metadata: { ...KEY, uid: "1" }, spec: { webhookSecretRef: { name: "hook" } } } as never;
+      },
+    } as never,
+  });
+  await push();
+  const flood = Array.from({ length: 5_000 }, (_, index) =>
+    codeOf(deliver(github("wrong", PUSH), PUSH, { namespace: `made-up-${index % 50}`, name: `repository-${index}` })),
+  );
+  for (let turn = 0; turn < 20; turn += 1) {
+    clock.advance(2_000);
+    expect(await push()).toEqual({ sync: "requested" });
+  }
+  expect(madeUpReads).toBeLessThanOrEqual(16);
+  expect(hinted).toHaveLength(21);
+  expect(outcomes.filter((outcome) => outcome === "busy").length).toBeGreaterThan(4_900);
+  expect(logged.filter(({ level }) => level === "warn")).toHaveLength(1);
+  flooded.resolve(undefined);
+  expect(new Set(await Promise.all(flood))).toEqual(new Set(["hook_refused", "hooks_busy"]));
+  await hooks.close();
+});
+
 it("a push right after another one is looked at, though later", async () => {
   const { push, hinted, clock } = await hooksFixture();
   await push();
