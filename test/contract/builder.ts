@@ -5,6 +5,7 @@ import type { Runtime } from "../../src/runtimes/index.ts";
 import { type ArchiveFile, packArchive, sourceDigest, storedFile } from "../../src/source/index.ts";
 import type { ObjectStore } from "../../src/storage/index.ts";
 import { eventually } from "../support/eventually.ts";
+import { within } from "../support/within.ts";
 
 export interface BuilderUnderTest {
   readonly builder: Builder;
@@ -214,7 +215,10 @@ async function untilInstalling(test: Under, request: BuildRequest): Promise<void
 
 export async function buildLog({ builder }: Under, workload: WorkloadRef, follow: boolean): Promise<string> {
   let text = "";
-  const signal = AbortSignal.timeout(60_000);
-  for await (const chunk of builder.logs(workload, { follow, signal })) text += Buffer.from(chunk).toString();
+  const { signal } = new AbortController();
+  const read = async () => {
+    for await (const chunk of builder.logs(workload, { follow, signal })) text += Buffer.from(chunk).toString();
+  };
+  await within("the end of the build's log", read(), () => text);
   return text;
 }

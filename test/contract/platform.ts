@@ -4,6 +4,7 @@ import type { WorkloadRef } from "../../src/apis/index.ts";
 import type { Lease, Platform, WorkloadSpec, WorkloadState } from "../../src/platform/index.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ImageBehaviour } from "../support/fake-images.ts";
+import { within } from "../support/within.ts";
 
 export interface PlatformUnderTest {
   readonly platform: Platform;
@@ -369,11 +370,14 @@ export async function answerOf(platform: Platform, workload: WorkloadRef) {
 export async function logText(platform: Platform, workload: WorkloadRef, tailLines?: number): Promise<string> {
   const options = {
     follow: false,
-    signal: AbortSignal.timeout(60_000),
+    signal: new AbortController().signal,
     ...(tailLines === undefined ? {} : { tailLines }),
   };
   let text = "";
-  for await (const chunk of platform.logs(workload, options)) text += Buffer.from(chunk).toString();
+  const read = async () => {
+    for await (const chunk of platform.logs(workload, options)) text += Buffer.from(chunk).toString();
+  };
+  await within("the end of the log", read(), () => text);
   return text;
 }
 

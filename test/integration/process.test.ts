@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,9 +12,8 @@ import { processesWith } from "../support/process-tree.ts";
 import { allGone, childrenOf, type SlessProcess, startSless } from "../support/sless-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Less than a call of LONG_SEC takes, and no measure of speed. */
+/** Less than a call takes that nobody lets end, and no measure of speed. */
 const STOP_WITHIN_MS = 120_000;
-const LONG_SEC = 290;
 
 /** `sless dev` of these functions, all of which have come to an end. */
 async function running(files: Files, env: Record<string, string> = {}) {
@@ -31,23 +30,28 @@ async function endBy(server: SlessProcess, signal: NodeJS.Signals) {
   return { ...(await server.exited()), ms: performance.now() - begun };
 }
 
-/** Says by a file that a call arrived, and answers late. */
+/** Says by a file that a call arrived, and answers once another is there. */
 const SLOW = [
-  "import time",
+  "import os, time",
   "def handle(event, context):",
   "    open(event['mark'], 'w').close()",
-  "    time.sleep(event['seconds'])",
+  "    while not os.path.exists(event['until']):",
+  "        time.sleep(0.02)",
   "    return 'done'",
   "",
 ].join("\n");
 
 /** A call of SLOW that has reached the handler; `cut off` when it is not answered. */
-async function callInFlight(server: SlessProcess, seconds: number): Promise<{ answer: Promise<unknown> }> {
-  const mark = join(await temporaryFolder(), "arrived");
-  const call = callFunction(`${server.url}/fn/default/one`, { seconds, mark }).catch(() => "cut off");
+async function callInFlight(server: SlessProcess): Promise<{ answer: Promise<unknown>; letEnd(): Promise<void> }> {
+  const folder = await temporaryFolder();
+  const [mark, until] = [join(folder, "arrived"), join(folder, "until")];
+  const answer = callFunction(`${server.url}/fn/default/one`, { mark, until }).catch(() => "cut off");
   await eventually("the call arrived", () => existsSync(mark), Boolean);
-  return { answer: call };
+  return { answer, letEnd: () => writeFile(until, "") };
 }
+
+const isStopping = (server: SlessProcess) =>
+  eventually("it is stopping", server.output, (text) => text.includes("Stopping"));
 
 describe("SIGTERM", () => {
   it("ends the server with code 0 and every process that it started", async () => {
@@ -61,9 +65,12 @@ describe("SIGTERM", () => {
 
   it("lets a call in flight end well", async () => {
     const { server, children } = await running(pythonFunction("one", SLOW, { timeoutSec: 300 }));
-    const { answer } = await callInFlight(server, 1);
-    const { code, ms } = await endBy(server, "SIGTERM");
+    const { answer, letEnd } = await callInFlight(server);
+    const ended = endBy(server, "SIGTERM");
+    await isStopping(server);
+    await letEnd();
     expect(await answer).toEqual({ status: 200, body: "done" });
+    const { code, ms } = await ended;
     expect(code).toBe(0);
     expect(ms).toBeLessThan(STOP_WITHIN_MS);
     await allGone(children);
@@ -83,7 +90,7 @@ describe("SIGTERM", () => {
       () => processesWith(join(server.data, "builds")),
       (pids) => pids.length > 0,
     );
-    const { answer } = await callInFlight(server, LONG_SEC);
+    const { answer } = await callInFlight(server);
     const children = await childrenOf(server);
     const { code, ms } = await endBy(server, "SIGTERM");
     expect(code).toBe(0);
@@ -105,10 +112,10 @@ describe("SIGTERM", () => {
 
   it("sent twice ends it at once, and every process that it started", async () => {
     const { server } = await running(pythonFunction("one", SLOW, { timeoutSec: 300 }));
-    const { answer } = await callInFlight(server, LONG_SEC);
+    const { answer } = await callInFlight(server);
     const children = await childrenOf(server);
     server.kill("SIGTERM");
-    await eventually("it is stopping", server.output, (text) => text.includes("Stopping"));
+    await isStopping(server);
     const { code, ms } = await endBy(server, "SIGTERM");
     expect(code).toBe(130);
     expect(ms).toBeLessThan(STOP_WITHIN_MS);

@@ -8,7 +8,8 @@ const election = startLeaderElection({
   identity,
   store: kubernetesLease(openKubernetesClient({ from: { file } }), { namespace, name: "sless-controller" }),
   clock: systemClock,
-  times: { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 300 },
+  // A busy machine must not miss them.
+  times: { leaseMs: 8_000, renewDeadlineMs: 7_000, retryMs: 300 },
   onStartedLeading(signal) {
     process.stdout.write("leading\n");
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));

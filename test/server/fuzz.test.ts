@@ -34,7 +34,7 @@ async function stateOf({ store, objects }: ServerFixture): Promise<unknown> {
 /** Sends it, and holds the rules that hold for every request. */
 async function sendAndCheck(fixture: ServerFixture, path: string, init: RequestInit): Promise<number> {
   const before = await stateOf(fixture);
-  const response = await fetch(`${fixture.url}${path}`, { ...init, signal: AbortSignal.timeout(60_000) });
+  const response = await fetch(`${fixture.url}${path}`, { ...init, signal: AbortSignal.timeout(300_000) });
   const text = await response.text();
   expect(response.status, text).toBeLessThan(500);
   if (response.status >= 400) {
@@ -238,6 +238,6 @@ it.each(Object.entries(OTHER_WRITES))("no body makes the server fail when %s", a
 });
 
 async function answersBelow500Or503({ url }: ServerFixture, path: string, init: RequestInit): Promise<void> {
-  const { status } = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(60_000) });
+  const { status } = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(300_000) });
   expect(status === 503 || status < 500, String(status)).toBe(true);
 }
