@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { ObjectOf } from "../src/apis/index.ts";
+import { folderChecks } from "../src/build/local/folder-checks.ts";
 import { imageFolders } from "../src/build/local/image-folders.ts";
 import type { WorkloadSpec } from "../src/platform/index.ts";
 import { readPort, waitHealthy } from "../src/platform/process/health.ts";
@@ -29,7 +30,10 @@ export async function startFunctionServer(
   pollMs: number,
 ): Promise<FunctionServer> {
   const spec = specOf(object);
-  const image = await imageFolders(join(data, "builds", "images")).resolve(spec.imageRef.split("sha256:")[1]!);
+  const image = await imageFolders(join(data, "builds", "images"), {
+    checks: folderChecks(),
+    linked: () => [],
+  }).resolve(spec.imageRef.split("sha256:")[1]!);
   if (!image) throw new Error(`${spec.imageRef} is not there`);
   const base = { PATH: process.env.PATH ?? "", HOME: join(data, "home"), LANG: "C.UTF-8" };
   const env = { ...replicaEnvironment({ spec, image, base, secrets: {}, host: HOST }) };

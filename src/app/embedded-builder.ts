@@ -42,6 +42,8 @@ export interface EmbeddedBuilder {
   readonly builder: Builder;
   /** What an image starts with here, also one that an earlier start made elsewhere. */
   readonly resolveImage: (imageRef: string) => Promise<LocalImage | undefined>;
+  /** What such an image lost, as it is now. */
+  readonly imageDamage: (imageRef: string) => Promise<string | undefined>;
   readonly garbage: Required<Pick<GarbageOptions, "localImages">> & Pick<GarbageOptions, "registry">;
 }
 
@@ -60,8 +62,15 @@ export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, close
   const pulled = pulledImages({ folder: join(folder, "pulled"), runtimes, interpreters, clock: systemClock });
   const resolveImage = (imageRef: string) =>
     isLocal(imageRef) ? local.resolveImage(imageRef) : pulled.resolveImage(imageRef);
+  const imageDamage = (imageRef: string) =>
+    isLocal(imageRef) ? local.imageDamage(imageRef) : pulled.damageNow(imageRef);
   if (!options.registry) {
-    return { builder: local, resolveImage, garbage: { localImages: bothImages(local, pulled, () => false) } };
+    return {
+      builder: local,
+      resolveImage,
+      imageDamage,
+      garbage: { localImages: bothImages(local, pulled, () => false) },
+    };
   }
   // Jobs work there. The builder of local images would clear it when it first builds.
   await rm(join(folder, "tmp"), { recursive: true, force: true });
@@ -85,11 +94,12 @@ export async function openEmbeddedBuilder(options: EmbeddedBuilderOptions, close
     }),
   );
   const from = { registry, copies: `${prefix}sless-base` };
-  const builder = closers.add(pullingBuilder({ images, pulled, from, interpreters, clock: systemClock }));
+  const builder = closers.add(pullingBuilder({ images, pulled, from, interpreters, clock: systemClock, notice }));
   const has = (imageRef: string) => (isLocal(imageRef) ? local.has(imageRef) : builder.has(imageRef));
   return {
     builder: { ...builder, has },
     resolveImage,
+    imageDamage,
     garbage: {
       localImages: bothImages(local, pulled, builder.isWanted),
       registry: { registry, prefix, removed: images.forget },

@@ -62,6 +62,7 @@ export async function openEmbeddedPorts(
       clock: systemClock,
       baseEnv: { PATH: settings.path, HOME: home, LANG: "C.UTF-8" },
       resolveImage: images.resolveImage,
+      imageDamage: images.imageDamage,
       secrets: secrets.read,
       host: HOST,
     }),

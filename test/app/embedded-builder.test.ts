@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, realpath, rm, truncate } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/controller/clock.ts";
+import type { LocalImage } from "../../src/processes/index.ts";
 import { type RegistryClient, registryClient } from "../../src/registry/index.ts";
 import { builderContract, requestOf, untilBuilt, untilFailed } from "../contract/builder.ts";
 import { pushBaseImage } from "../support/base-image.ts";
@@ -56,7 +57,7 @@ describeWithServers("the builder of the embedded mode over a registry", () => {
     const inImage = Object.entries(pushed.files).filter(
       ([path, { type }]) => /^sless\//.test(path) && type !== "directory",
     );
-    expect(await filesOf(root)).toEqual(["image.json", ...inImage.map(([path]) => path)].sort());
+    expect(await filesOf(root)).toEqual([".sless-files.json", "image.json", ...inImage.map(([path]) => path)].sort());
     expect(await readFile(join(image.source, "handler.txt"), "utf8")).toBe("one");
     expect(await readFile(join(image.folder, "modules/installed"), "utf8")).toBe("a");
     expect(pushed.config.config?.Entrypoint).toEqual(["sh", "/sless/runtime/server", "/sless/image/source"]);
@@ -110,6 +111,26 @@ describeWithServers("the builder of the embedded mode over a registry", () => {
     expect(await test.resolveImage(imageRef)).toBeUndefined();
     expect((await untilBuilt(test, request)).imageRef).toBe(imageRef);
     expect(await test.resolveImage(imageRef)).toBeDefined();
+  });
+
+  it.each<[string, (image: LocalImage) => Promise<void>]>([
+    ["its code", ({ source }) => truncate(join(source, "handler.txt"), 1)],
+    ["its dependencies", async ({ deps }) => rm(join(deps, "modules/installed"))],
+    ["a layer", async ({ deps }) => rm(resolve(await realpath(deps), "../../.."), { recursive: true })],
+  ])("an image that lost %s is unpacked again, and it is told", async (_, spoil) => {
+    const first = await open();
+    const request = await requestOf(first, { "handler.txt": "one", "deps.txt": "a" });
+    const { imageRef } = await untilBuilt(first, request);
+    await spoil((await first.resolveImage(imageRef))!);
+    await first.close();
+    const test = await openEmbeddedBuilderTest({ host: server.host, runtime: first.runtime, before: first });
+    expect(await test.resolveImage(imageRef)).toBeUndefined();
+    expect((await untilBuilt(test, request)).imageRef).toBe(imageRef);
+    const image = (await test.resolveImage(imageRef))!;
+    expect(await readFile(join(image.source, "handler.txt"), "utf8")).toBe("one");
+    expect(await readFile(join(image.deps, "modules/installed"), "utf8")).toBe("a");
+    expect(test.notices).toEqual([expect.stringMatching(/is damaged: .* It is made again\.$/)]);
+    expect(await test.installs()).toBe(1);
   });
 
   it("an image that cannot be fetched is a failure that names the registry, and is tried again later", async () => {

@@ -1,5 +1,5 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, rm, truncate } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isTrue, type ObjectOf } from "../../src/apis/index.ts";
 import { answering, callFunction, pythonFunction, startTestApp, type TestApp } from "../support/embedded.ts";
@@ -30,6 +30,13 @@ function untilAnswers({ app }: TestApp, name: string, value: unknown) {
     () => callFunction(url),
     ({ body }) => body === value,
   );
+}
+
+/** The file of the only handler of a data folder. */
+async function handlerIn(data: string): Promise<string> {
+  const images = join(data, "builds", "images");
+  const [image = ""] = await readdir(images);
+  return join(images, image, "source", "handler.py");
 }
 
 describe("after a restart", () => {
@@ -108,6 +115,41 @@ describe("after a restart", () => {
     expect(await second.call("changed")).toEqual({ status: 200, body: "new" });
     expect(await second.call("gone")).toMatchObject({ status: 404, body: { code: "no_such_function" } });
     expect(await second.call("stopped")).toMatchObject({ status: 503, body: { code: "scaled_to_zero" } });
+  });
+
+  it.each<[string, (data: string) => Promise<void>]>([
+    ["an emptied file", async (data) => truncate(await handlerIn(data))],
+    ["no code", async (data) => rm(dirname(await handlerIn(data)), { recursive: true })],
+  ])("a function whose image has %s is built again, and the code is not blamed", async (_, spoil) => {
+    const repository = await gitRepository(pythonFunction("one", answering("1")));
+    const first = await startTestApp(repository);
+    await first.app.settled();
+    await first.app.close();
+    await spoil(first.data);
+    const second = await startTestApp(repository, { data: first.data });
+    await untilAnswers(second, "one", 1);
+    const notices = second.events.flatMap((event) => (event.step === "notice" ? [event.message] : []));
+    expect(notices).toContainEqual(expect.stringMatching(/image of Function\/default\/one .* damaged.* made again/));
+    expect(second.events.filter(({ step }) => step === "failed")).toEqual([]);
+  });
+
+  it("a function whose image is damaged while it runs is built again when its replicas do not start any more", async () => {
+    const repository = await gitRepository({
+      ...pythonFunction(
+        "one",
+        'import os, other\n\ndef handle(event, context):\n    return os._exit(3) if event.get("die") else "1"\n',
+      ),
+      "functions/one/other.py": "x = 1\n",
+    });
+    const app = await startTestApp(repository);
+    await app.app.settled();
+    await untilAnswers(app, "one", 1);
+    await rm(join(dirname(await handlerIn(app.data)), "other.py"));
+    const headers = { "content-type": "application/json" };
+    await fetch(`${app.app.url}/fn/default/one`, { method: "POST", headers, body: '{"die":true}' });
+    await untilAnswers(app, "one", 1);
+    const notices = app.events.flatMap((event) => (event.step === "notice" ? [event.message] : []));
+    expect(notices).toContainEqual(expect.stringMatching(/damaged: "source\/other.py" is gone/));
   });
 
   it("a function whose image was lost is built anew", async () => {

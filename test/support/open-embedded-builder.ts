@@ -15,6 +15,7 @@ export interface EmbeddedBuilderTest extends EmbeddedBuilder {
   readonly objects: ObjectStore;
   readonly runtime: Runtime;
   readonly data: string;
+  readonly notices: readonly string[];
   /** How often the shell runtime installed something. */
   installs(): Promise<number>;
   close(): Promise<void>;
@@ -46,6 +47,7 @@ export async function openEmbeddedBuilderTest({
     ...more,
   });
   const counter = join(data, "install-count");
+  const notices: string[] = [];
   const closers = createClosers();
   onTestFinished(() => closers.close());
   const opened = await openEmbeddedBuilder(
@@ -55,10 +57,10 @@ export async function openEmbeddedBuilderTest({
       registry: readStoreSettings(host === undefined ? {} : { REGISTRY_HOST: host }).registry,
       processes: closers.add(await openProcessSupervisor({ folder: join(data, "processes") })),
       runtimes: new Map([[runtime.name, runtime]]),
-      notice: () => undefined,
+      notice: (message) => notices.push(message),
     },
     closers,
   );
   const installs = async () => (await readFile(counter, "utf8").catch(() => "")).split("\n").filter(Boolean).length;
-  return { ...opened, objects, runtime, data, installs, close: () => closers.close() };
+  return { ...opened, objects, runtime, data, notices, installs, close: () => closers.close() };
 }

@@ -20,6 +20,8 @@ export interface EnsureDeps {
   readonly interpreters: Interpreters;
   readonly failures: BuildFailures;
   readonly builds: BuildsInFlight<BuildWanted>;
+  /** Hears of images that are not whole any more. */
+  readonly notice: (message: string) => void;
   /** By workload: which key it asked for last, and whether that was built for it. */
   readonly wanted: Map<string, { readonly key: string; readonly made: boolean }>;
 }
@@ -37,15 +39,22 @@ export async function ensureImage(request: BuildRequest, deps: EnsureDeps): Prom
   want(workload, key, deps);
   if (!builds.get(key)) {
     const image = await images.read(key);
-    if (image) return reuse(request, key, image, deps);
+    const damage = image && (await images.damage(key));
+    if (image && damage === undefined) return reuse(request, key, image, deps);
     const ids = [failureId(key, undefined), failureId(key, entrypoint)];
     const known = ids.map((id) => failures.current(id, workload.name)).find((state) => state !== undefined);
     if (known) return known;
+    if (damage !== undefined && !builds.get(key)) deps.notice(damagedImage(workload, damage));
   }
   const build = builds.get(key) ?? builds.start(key, { request, interpreter });
   build.workloads.set(refText(workload), workload);
   await logs.pointDurably(workload, key);
   return { phase: "building", startedAt: build.startedAt, step: build.step };
+}
+
+/** What is said of an image that lost something. */
+export function damagedImage(workload: WorkloadRef, damage: string): string {
+  return `The image of ${refText(workload)} on this machine is damaged: ${damage}. It is made again.`;
 }
 
 /** Remembers what the workload wants now; nobody may wait for what it wanted before. */

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LocalImage } from "../../processes/index.ts";
+import { type FolderChecks, sealFolder } from "./folder-checks.ts";
 
 const RECORD = "image.json";
 /** Stands for the image's own folder in a record, so that a draft can be moved into its place. */
@@ -22,10 +23,15 @@ export interface ImageRecord {
   readonly durationMs: number;
 }
 
-/** Finished images, a folder each: `source/`, `deps`, what a build made, and a record. One that is there is whole. */
+/** Finished images, a folder each: `source/`, `deps`, what a build made, and a record. One that is there was whole once. */
 export interface ImageFolders {
   folderOf(key: string): string;
   read(key: string): Promise<ImageRecord | undefined>;
+  /** What is missing of an image that is there, or of what it links to; looked at once. */
+  damage(key: string): Promise<string | undefined>;
+  /** As `damage`, of what is there now. */
+  damageNow(key: string): Promise<string | undefined>;
+  /** Undefined for an image that is not whole, too. */
   resolve(key: string): Promise<LocalImage | undefined>;
   /** Writes the record into a draft and gives it its name. */
   publish(draft: string, key: string, record: ImageRecord): Promise<void>;
@@ -36,7 +42,13 @@ export interface ImageFolders {
   keys(): Promise<string[]>;
 }
 
-export function imageFolders(folder: string): ImageFolders {
+interface ImageFoldersOptions {
+  readonly checks: FolderChecks;
+  /** Folders outside of the image that it links to. */
+  readonly linked: (record: ImageRecord) => readonly string[];
+}
+
+export function imageFolders(folder: string, { checks, linked }: ImageFoldersOptions): ImageFolders {
   const folderOf = (key: string) => join(folder, key);
   const recordOf = (key: string) => join(folderOf(key), RECORD);
 
@@ -48,6 +60,19 @@ export function imageFolders(folder: string): ImageFolders {
     }
   }
 
+  async function foldersOf(key: string): Promise<string[]> {
+    const record = await read(key);
+    return record ? [folderOf(key), ...linked(record)] : [];
+  }
+
+  async function damage(key: string): Promise<string | undefined> {
+    for (const part of await foldersOf(key)) {
+      const found = await checks.damage(part);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   async function keys(): Promise<string[]> {
     return (await readdir(folder).catch(() => [])).filter((name) => /^[0-9a-f]{64}$/.test(name));
   }
@@ -56,15 +81,22 @@ export function imageFolders(folder: string): ImageFolders {
     folderOf,
     read,
     keys,
+    damage,
+    async damageNow(key) {
+      for (const part of await foldersOf(key)) checks.forget(part);
+      return damage(key);
+    },
     async resolve(key) {
       const record = await read(key);
-      return record && toLocalImage(record, folderOf(key));
+      return record && (await damage(key)) === undefined ? toLocalImage(record, folderOf(key)) : undefined;
     },
     async publish(draft, key, record) {
+      await sealFolder(draft);
       await writeFile(join(draft, RECORD), JSON.stringify(record));
       await mkdir(folder, { recursive: true });
       await rm(folderOf(key), { recursive: true, force: true });
       await rename(draft, folderOf(key));
+      checks.forget(folderOf(key));
     },
     async touch(key, now) {
       const found = await stat(recordOf(key)).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
 import { expandCommand, type Interpreter, type Runtime } from "../../runtimes/index.ts";
@@ -8,6 +8,7 @@ import type { CommandSlots } from "../command-slots.ts";
 import { openSharedRuns, type RunContext, type RunUser } from "../shared-runs.ts";
 import { buildEnvironment, type EnvironmentOptions } from "./build-environment.ts";
 import type { Dependencies } from "./build-keys.ts";
+import { type FolderChecks, sealFolder } from "./folder-checks.ts";
 import { type CommandDeps, runCommand } from "./run-command.ts";
 
 export interface InstallWanted {
@@ -21,7 +22,7 @@ export interface InstallWanted {
 /** Installed dependencies, a folder per key, shared by every image that wants them. */
 export interface Installs {
   /**
-   * Installs them unless they are there; whoever wants the same meanwhile waits for the same installation, and gets
+   * Installs them unless they are there and whole; whoever wants the same meanwhile waits for the same installation, and gets
    * its output. It is ended when nobody waits for it any more.
    *
    * @returns the folder
@@ -30,14 +31,20 @@ export interface Installs {
   provide(wanted: InstallWanted, user: RunUser): Promise<string>;
 }
 
+/** Where the dependencies of a key are installed. */
+export function dependenciesFolder(folder: string, key: string): string {
+  return join(folder, "deps", key);
+}
+
 interface InstallsOptions extends CommandDeps, EnvironmentOptions {
+  readonly checks: FolderChecks;
   readonly clock: Clock;
   readonly slots: CommandSlots;
 }
 
 export function openInstalls(options: InstallsOptions): Installs {
-  const { folder, clock } = options;
-  const folderOf = (key: string) => join(folder, "deps", key);
+  const { folder, clock, checks } = options;
+  const folderOf = (key: string) => dependenciesFolder(folder, key);
   const runs = openSharedRuns<InstallWanted, void>({
     folder: join(folder, "tmp"),
     clock,
@@ -46,7 +53,8 @@ export function openInstalls(options: InstallsOptions): Installs {
   return {
     async provide(wanted, user) {
       const { key } = wanted.dependencies;
-      if (runs.isRunning(key) || !(await isFolder(folderOf(key)))) await runs.provide(key, wanted, user);
+      if (runs.isRunning(key) || (await checks.damage(folderOf(key))) !== undefined)
+        await runs.provide(key, wanted, user);
       return folderOf(key);
     },
   };
@@ -61,11 +69,14 @@ async function install(
 ): Promise<void> {
   const draft = join(options.folder, "tmp", `deps-${randomUUID()}`);
   try {
-    if (await isFolder(target)) return;
+    if ((await options.checks.damage(target)) === undefined) return;
     await prepareDraft(draft, wanted);
     await runInstall(draft, wanted, context, options);
+    await sealFolder(draft);
     await mkdir(dirname(target), { recursive: true });
+    await rm(target, { recursive: true, force: true });
     await rename(draft, target);
+    options.checks.forget(target);
   } finally {
     await rm(draft, { recursive: true, force: true });
     await rm(`${draft}.tmp`, { recursive: true, force: true });
@@ -93,8 +104,4 @@ async function prepareDraft(draft: string, { dependencies, source }: InstallWant
   await mkdir(draft, { recursive: true });
   await mkdir(`${draft}.tmp`);
   for (const name of dependencies.files) await copyFile(join(source, name), join(draft, name));
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }

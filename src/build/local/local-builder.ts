@@ -14,8 +14,9 @@ import { openBuildsInFlight } from "../builds-in-flight.ts";
 import { openCommandSlots } from "../command-slots.ts";
 import type { ImageDeps } from "./build-image.ts";
 import { type EnsureDeps, ensureImage } from "./ensure-image.ts";
+import { type FolderChecks, folderChecks } from "./folder-checks.ts";
 import { type ImageFolders, imageFolders } from "./image-folders.ts";
-import { openInstalls } from "./installs.ts";
+import { dependenciesFolder, openInstalls } from "./installs.ts";
 import { openInterpreters } from "./interpreters.ts";
 import { bytesBelow, removeImage } from "./remove-image.ts";
 import { removeLeftovers } from "./remove-leftovers.ts";
@@ -49,8 +50,10 @@ export interface LocalBuilderOptions {
 }
 
 export interface LocalBuilder extends Builder {
-  /** What an image of this builder starts with; undefined when it is not there. */
+  /** What an image of this builder starts with; undefined when it is not there, or not whole any more. */
   resolveImage(imageRef: string): Promise<LocalImage | undefined>;
+  /** What is missing of an image that is there; the next `ensure` builds it again. */
+  imageDamage(imageRef: string): Promise<string | undefined>;
   /** All that are there. `key`: 64 hex digits, with which `imageRef` ends. */
   images(): AsyncIterable<{ readonly key: string; readonly usedAt: Date }>;
   bytesOf(key: string): Promise<number>;
@@ -89,11 +92,15 @@ export function localBuilder(options: LocalBuilderOptions): LocalBuilder {
     ensure,
     async has(imageRef) {
       const key = keyOf(imageRef);
-      return key !== undefined && (await images.read(key)) !== undefined;
+      return key !== undefined && (await images.resolve(key)) !== undefined;
     },
     async resolveImage(imageRef) {
       const key = keyOf(imageRef);
       return key === undefined ? undefined : images.resolve(key);
+    },
+    async imageDamage(imageRef) {
+      const key = keyOf(imageRef);
+      return key === undefined ? undefined : images.damageNow(key);
     },
     async cancel(workload) {
       const before = wanted.get(refText(workload));
@@ -139,14 +146,18 @@ interface Parts extends EnsureDeps {
 
 function openParts(options: LocalBuilderOptions): Parts {
   const { folder, clock } = options;
-  const images = imageFolders(join(folder, "images"));
+  const checks = folderChecks();
+  const images = imageFolders(join(folder, "images"), {
+    checks,
+    linked: ({ dependencies }) => (dependencies === undefined ? [] : [dependenciesFolder(folder, dependencies)]),
+  });
   const logs = buildLogs(join(folder, "logs"));
   const interpreters = openInterpreters(options, options.notice ?? (() => undefined));
   const failures = buildFailures(clock);
   const wanted: EnsureDeps["wanted"] = new Map();
   const listeners: Parts["listeners"] = new Set();
   const running = {
-    deps: imageDeps(options, images),
+    deps: imageDeps(options, images, checks),
     logs,
     failures,
     made(key: string, workloads: Iterable<WorkloadRef>) {
@@ -161,17 +172,19 @@ function openParts(options: LocalBuilderOptions): Parts {
       for (const workload of workloads) for (const listener of listeners) listener(workload);
     },
   });
-  return { clock, images, logs, interpreters, failures, builds, wanted, listeners };
+  const notice = options.notice ?? (() => undefined);
+  return { clock, images, logs, interpreters, failures, builds, wanted, listeners, notice };
 }
 
 function wantedKeys({ wanted, builds }: Parts): Set<string> {
   return new Set([...[...wanted.values()].map(({ key }) => key), ...builds.keys()]);
 }
 
-function imageDeps(options: LocalBuilderOptions, images: ImageFolders): ImageDeps {
+function imageDeps(options: LocalBuilderOptions, images: ImageFolders, checks: FolderChecks): ImageDeps {
   const slots = openCommandSlots(options.concurrency ?? CONCURRENCY);
   const shared = {
     ...options,
+    checks,
     slots,
     unpacking: openCommandSlots(UNPACKING_AT_ONCE),
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,

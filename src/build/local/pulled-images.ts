@@ -6,6 +6,7 @@ import type { LocalImage } from "../../processes/index.ts";
 import type { Runtime } from "../../runtimes/index.ts";
 import { openCommandSlots } from "../command-slots.ts";
 import { IMAGE_PATHS } from "../plan/index.ts";
+import { folderChecks } from "./folder-checks.ts";
 import { IMAGE, type ImageRecord, INTERPRETER, imageFolders } from "./image-folders.ts";
 import type { Interpreters } from "./interpreters.ts";
 import { type PullDeps, pullImage } from "./pull-image.ts";
@@ -25,12 +26,17 @@ export interface PulledImagesOptions {
 
 /** Images of a registry, unpacked on this machine: what was pulled runs without the registry. */
 export interface PulledImages {
+  /** And it is whole. */
   has(imageRef: string): Promise<boolean>;
+  /** What is missing of an image that is there; the next `pull` unpacks it again. */
+  damage(imageRef: string): Promise<string | undefined>;
+  /** As `damage`, of what is there now. */
+  damageNow(imageRef: string): Promise<string | undefined>;
   /** Unpacks it, unless it is there. @throws as `pullImage`, errors of the file system */
   pull(imageRef: string, runtime: Runtime, from: PullDeps, signal: AbortSignal): Promise<void>;
   /** Says that it is in use. */
   touch(imageRef: string): Promise<void>;
-  /** What it starts with; undefined when it is not there, or this machine has nothing that it runs on. */
+  /** What it starts with; undefined when it is not there or not whole, or this machine has nothing that it runs on. */
   resolveImage(imageRef: string): Promise<LocalImage | undefined>;
   /** All that are there, by the hex digits of their digests. */
   images(): AsyncIterable<{ readonly key: string; readonly usedAt: Date }>;
@@ -42,9 +48,11 @@ export interface PulledImages {
 }
 
 export function pulledImages({ folder, runtimes, interpreters, clock }: PulledImagesOptions): PulledImages {
-  const images = imageFolders(join(folder, "images"));
   const tmp = join(folder, "tmp");
-  const layers = pulledLayers(join(folder, "layers"), tmp);
+  const checks = folderChecks();
+  const layers = pulledLayers(join(folder, "layers"), tmp, checks);
+  const linked = (record: ImageRecord) => (record.layers ?? []).map(layers.folderOf);
+  const images = imageFolders(join(folder, "images"), { checks, linked });
   const slots = openCommandSlots(PULLS_AT_ONCE);
   const pulls = new Set<Promise<void>>();
   let tidying: Promise<void> = Promise.resolve();
@@ -59,7 +67,7 @@ export function pulledImages({ folder, runtimes, interpreters, clock }: PulledIm
   }
 
   async function has(imageRef: string): Promise<boolean> {
-    return (await images.read(keyOf(imageRef))) !== undefined;
+    return (await images.resolve(keyOf(imageRef))) !== undefined;
   }
 
   async function pull(...[imageRef, runtime, from, signal]: Parameters<PulledImages["pull"]>): Promise<void> {
@@ -89,6 +97,8 @@ export function pulledImages({ folder, runtimes, interpreters, clock }: PulledIm
 
   return {
     has,
+    damage: (imageRef) => images.damage(keyOf(imageRef)),
+    damageNow: (imageRef) => images.damageNow(keyOf(imageRef)),
     async pull(imageRef, runtime, from, signal) {
       // While it is waited for another one may have begun.
       for (let waited: Promise<void> | undefined; waited !== tidying; ) {
@@ -106,7 +116,7 @@ export function pulledImages({ folder, runtimes, interpreters, clock }: PulledIm
     touch: (imageRef) => images.touch(keyOf(imageRef), clock.now()),
     async resolveImage(imageRef) {
       const key = keyOf(imageRef);
-      const record = await images.read(key);
+      const record = (await has(imageRef)) ? await images.read(key) : undefined;
       const runtime = record && runtimes.get(record.runtime);
       const interpreter = runtime && (await interpreters.find(runtime));
       return record && interpreter && toLocalImage(record, images.folderOf(key), interpreter.path);

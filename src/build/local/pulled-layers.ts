@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type FolderChecks, sealFolder } from "./folder-checks.ts";
 import type { UnpackedLayer } from "./stack-layers.ts";
 import { type LayerRemovals, type PackedLayer, type UnpackBudget, unpackLayer } from "./unpack-layer.ts";
 
 /** Layers of images, each unpacked once, by the hex digits of their digests. */
 export interface PulledLayers {
+  folderOf(key: string): string;
   /**
-   * Unpacks the layer unless it is there; whoever wants the same meanwhile waits for it.
+   * Unpacks the layer unless it is there and whole; whoever wants the same meanwhile waits for it.
    *
    * @throws what `fetch` throws; SlessError `archive_invalid`; errors of the file system
    */
@@ -19,7 +21,8 @@ export interface PulledLayers {
 const RECORD = "layer.json";
 
 /** @param tmp an empty folder beside `folder` */
-export function pulledLayers(folder: string, tmp: string): PulledLayers {
+export function pulledLayers(folder: string, tmp: string, checks: FolderChecks): PulledLayers {
+  const folderOf = (key: string) => join(folder, key);
   const unpacking = new Map<string, Promise<UnpackedLayer>>();
 
   async function read(key: string): Promise<UnpackedLayer | undefined> {
@@ -33,16 +36,18 @@ export function pulledLayers(folder: string, tmp: string): PulledLayers {
 
   async function unpack(key: string, fetch: () => Promise<PackedLayer>, budget: UnpackBudget): Promise<UnpackedLayer> {
     const known = await read(key);
-    if (known) return known;
+    if (known && (await checks.damage(folderOf(key))) === undefined) return known;
     const draft = join(tmp, `layer-${randomUUID()}`);
     const at = join(folder, key);
     try {
       await mkdir(draft, { recursive: true });
       const removals = await unpackLayer(await fetch(), draft, budget);
+      await sealFolder(draft);
       await writeFile(join(draft, RECORD), JSON.stringify(removals));
       await mkdir(folder, { recursive: true });
       await rm(at, { recursive: true, force: true });
       await rename(draft, at);
+      checks.forget(at);
       return { ...removals, folder: at };
     } finally {
       await rm(draft, { recursive: true, force: true });
@@ -50,6 +55,7 @@ export function pulledLayers(folder: string, tmp: string): PulledLayers {
   }
 
   return {
+    folderOf,
     provide(key, fetch, budget) {
       const running = unpacking.get(key);
       if (running) return running;

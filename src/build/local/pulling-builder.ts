@@ -5,6 +5,7 @@ import { buildFailures, failNow } from "../build-failures.ts";
 import type { Builder, BuildRequest, BuildState } from "../builder.ts";
 import { openBuildsInFlight } from "../builds-in-flight.ts";
 import { toImageFault } from "../registry-faults.ts";
+import { damagedImage } from "./ensure-image.ts";
 import { type Interpreters, toolchainMissing } from "./interpreters.ts";
 import type { PullDeps } from "./pull-image.ts";
 import type { PulledImages } from "./pulled-images.ts";
@@ -16,6 +17,8 @@ export interface PullingBuilderOptions {
   readonly from: PullDeps;
   readonly interpreters: Interpreters;
   readonly clock: Clock;
+  /** Hears of images of this machine that are not whole any more. */
+  readonly notice?: (message: string) => void;
 }
 
 export interface PullingBuilder extends Builder {
@@ -36,7 +39,8 @@ type Built = Extract<BuildState, { phase: "built" }>;
  * A Builder of images in a registry for a Platform on this machine: an image is built when it is in the registry and was
  * unpacked here, so that what runs is what was pushed.
  */
-export function pullingBuilder({ images, pulled, from, interpreters, clock }: PullingBuilderOptions): PullingBuilder {
+export function pullingBuilder(options: PullingBuilderOptions): PullingBuilder {
+  const { images, pulled, from, interpreters, clock, notice } = options;
   const listeners = new Set<(workload: WorkloadRef) => void>();
   const failures = buildFailures(clock);
   /** By workload: the image that it is given, or waits for. */
@@ -70,6 +74,8 @@ export function pullingBuilder({ images, pulled, from, interpreters, clock }: Pu
       }
       const failed = failures.current(key, workload.name);
       if (failed) return failed;
+      const damage = await pulled.damage(imageRef);
+      if (damage !== undefined && !pulls.get(key)) notice?.(damagedImage(workload, damage));
     }
     const pull = pulls.get(key) ?? pulls.start(key, { imageRef, runtime });
     pull.workloads.set(refText(workload), workload);

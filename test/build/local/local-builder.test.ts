@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, realpath, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { LocalImage } from "../../../src/processes/index.ts";
 import { builderContract, buildLog, requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
 import { allOf } from "../../support/all-of.ts";
 import { memoryObjectStore } from "../../support/memory-object-store.ts";
@@ -26,7 +27,7 @@ describe("the local builder", () => {
     const { imageRef } = await untilBuilt(test, await requestOf(test, { "handler.txt": "hi" }));
     const image = (await test.builder.resolveImage(imageRef))!;
     expect(await readdir(image.deps)).toEqual([]);
-    expect(await readdir(image.folder)).toEqual(["deps", "image.json", "source"]);
+    expect(await readdir(image.folder)).toEqual([".sless-files.json", "deps", "image.json", "source"]);
   });
 
   it("a compiled program is part of the image, and another entry point is another image", async () => {
@@ -91,6 +92,79 @@ describe("the local builder", () => {
     expect(await test.builder.has(imageRef)).toBe(false);
     expect(await untilBuilt(test, request)).toMatchObject({ imageRef });
     expect(await test.builder.has(imageRef)).toBe(true);
+  });
+
+  describe("an image that lost something while nobody looked", () => {
+    const request = { "handler.txt": "some code", "deps.txt": "a", "data/rows.txt": "1, 2, 3" };
+
+    /** A builder in the folder of one that has built, of which something was damaged. */
+    async function afterDamage(spoil: (image: LocalImage, deps: string) => Promise<void>) {
+      const first = await openLocalBuilder();
+      const wanted = await requestOf(first, request);
+      const { imageRef } = await untilBuilt(first, wanted);
+      const image = (await first.builder.resolveImage(imageRef))!;
+      await first.close();
+      await spoil(image, await realpath(image.deps));
+      return { ...(await openLocalBuilder({ folder: first.folder, objects: first.objects })), wanted, imageRef };
+    }
+
+    it.each<[string, RegExp, number, (image: LocalImage, deps: string) => Promise<void>]>([
+      ["a file", /"source\/handler.txt" is gone/, 1, ({ source }) => rm(join(source, "handler.txt"))],
+      ["a file's bytes", /"source\/handler.txt" has 0 of 9/, 1, ({ source }) => truncate(join(source, "handler.txt"))],
+      ["a file's end", /"source\/handler.txt" has 4/, 1, ({ source }) => truncate(join(source, "handler.txt"), 4)],
+      [
+        "a folder",
+        /"source\/data\/rows.txt" is gone/,
+        1,
+        ({ source }) => rm(join(source, "data"), { recursive: true }),
+      ],
+      ["a link", /"deps" is gone/, 1, (image) => rm(image.deps)],
+      ["the list of its files", /list of its files/, 1, ({ folder }) => truncate(join(folder, ".sless-files.json"))],
+      [
+        "a file of its dependencies",
+        /"modules\/installed" is gone/,
+        2,
+        (_, deps) => rm(join(deps, "modules/installed")),
+      ],
+      ["its dependencies", /a folder of it is gone/, 2, (_, deps) => rm(deps, { recursive: true })],
+    ])("%s is made again, and it is told", async (_, told, installs, spoil) => {
+      const test = await afterDamage(spoil);
+      expect(await test.builder.resolveImage(test.imageRef)).toBeUndefined();
+      expect(await test.builder.has(test.imageRef)).toBe(false);
+      expect(await untilBuilt(test, test.wanted)).toMatchObject({ imageRef: test.imageRef });
+      const image = (await test.builder.resolveImage(test.imageRef))!;
+      expect(await readFile(join(image.source, "handler.txt"), "utf8")).toBe("some code");
+      expect(await readFile(join(image.deps, "modules/installed"), "utf8")).toBe("a");
+      expect(await test.installs()).toBe(installs);
+      expect(test.notices).toEqual([expect.stringMatching(told)]);
+      expect(test.notices[0]).toMatch(
+        /^The image of Function\/demo\/hello on this machine is damaged: .* It is made again\.$/,
+      );
+    });
+
+    it.each<[string, (image: LocalImage, deps: string) => Promise<void>]>([
+      ["a file that grew", ({ source }) => appendFile(join(source, "data/rows.txt"), ", 4")],
+      ["a file that is new", ({ source }) => writeFile(join(source, "log.txt"), "x")],
+      ["what an interpreter left and took away", async ({ source }) => void (await mkdir(join(source, "__pycache__")))],
+      ["no list, of an earlier sless", ({ folder }) => rm(join(folder, ".sless-files.json"))],
+    ])("%s is no damage", async (_, change) => {
+      const test = await afterDamage(change);
+      expect(await test.builder.ensure(test.wanted)).toMatchObject({ phase: "built", reused: true });
+      expect(test.notices).toEqual([]);
+    });
+
+    it("is looked at once, and anew where something of it did not run", async () => {
+      const test = await afterDamage(async () => undefined);
+      await test.builder.ensure(test.wanted);
+      const { source } = (await test.builder.resolveImage(test.imageRef))!;
+      await rm(join(source, "handler.txt"));
+      expect(await test.builder.resolveImage(test.imageRef)).toBeDefined();
+      expect(await test.builder.imageDamage(test.imageRef)).toBe('"source/handler.txt" is gone');
+      expect(await test.builder.resolveImage(test.imageRef)).toBeUndefined();
+      await untilBuilt(test, test.wanted);
+      expect(await test.builder.imageDamage(test.imageRef)).toBeUndefined();
+      expect(await readFile(join(source, "handler.txt"), "utf8")).toBe("some code");
+    });
   });
 
   it("a changed server, interpreter or install command is another image", async () => {

@@ -57,6 +57,22 @@ describe("the process platform", () => {
     expect(state?.failure?.message).toContain("local/none@sha256:1");
   });
 
+  it.each([
+    ["does not start", { exitAtStart: 1 }],
+    ["crashes", {}],
+  ])("a replica of a damaged image that %s is not its code's fault", async (_, how) => {
+    const imageDamage = async () => '"source/handler.py" is gone';
+    const { platform, makeImage } = await openProcessPlatform({ imageDamage, timing: { backOffMinMs: 60_000 } });
+    const spec = specOf(await makeImage(how));
+    await platform.apply(spec, 1);
+    if (!("exitAtStart" in how)) {
+      await untilCurrent(platform, spec.workload);
+      await call(platform.acquire(spec.workload)!, "/exit?code=1").catch(() => undefined);
+    }
+    const state = await untilState(platform, spec.workload, (now) => now?.failure?.reason === "ImageDamaged");
+    expect(state?.failure?.message).toMatch(/^Its image on this machine is damaged: "source\/handler.py" is gone\. /);
+  });
+
   it("a replica that never becomes ready is killed at the deadline, and says so", async () => {
     const timing = { startDeadlineMs: 300, backOffMinMs: 60_000 };
     const { platform, makeImage, folder } = await openProcessPlatform({ timing });
