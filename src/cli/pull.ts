@@ -5,13 +5,13 @@ import {
   deeperOf,
   type FolderState,
   folderRepository,
-  followedPath,
   goneFrom,
   neverDeployed,
   openFolder,
   type PullFolder,
   type PullOptions,
   type PullResult,
+  plainPath,
   pullFolder,
   refused,
 } from "../pull/index.ts";
@@ -48,6 +48,7 @@ export const pull: Verb<PullFlags> = {
     {
       flags: "--repository <name>",
       description: "the repository that the folder is of, when its remote does not tell",
+      completes: ["repositories"],
     },
     { flags: "--prune", description: "remove what is not on the server any more" },
     { flags: "--force", description: "overwrite and remove what is not committed too" },
@@ -136,7 +137,7 @@ function refsIn({ definitions }: FolderState): ObjectRef[] {
 /** The part of the folder that the repository follows. */
 function scopeOf({ folder }: PullFolder, repository: ObjectOf<"Repository"> | undefined): string {
   if (!repository) return folder;
-  const path = followedPath(repository.spec.path);
+  const path = plainPath(repository.spec.path);
   const scope = deeperOf(folder, path);
   if (scope !== undefined) return scope;
   throw refused(`repository ${repository.metadata.name} follows only ${path}, not ${folder}`);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { sourceDigestOfKey, type WorkloadRef } from "../apis/index.ts";
 import { SlessError } from "../errors/index.ts";
-import { followedPath } from "../pull/index.ts";
+import { plainPath } from "../pull/index.ts";
 import { checkoutGit, pickRevision, type RollbackResult, rollBack } from "../rollback/index.ts";
 import type { RepositoryItem, WorkloadItem } from "../server/client.ts";
 import { findGit } from "../source/index.ts";
@@ -92,7 +92,7 @@ async function inCheckout(
       ref,
       target,
       root,
-      path: followedPath(repository?.path),
+      path: plainPath(repository?.path),
       runtimes: new Set((await deps.loadRuntimes()).keys()),
       reader,
       git: checkoutGit({ git, root, env: io.env }),

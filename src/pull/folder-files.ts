@@ -95,3 +95,11 @@ export function below(folder: string, child: string): string {
 export function contains(folder: string, path: string): boolean {
   return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }
+
+/** A path as people write it (`./a//b/`) as paths are written here; "" for none. */
+export function plainPath(written = ""): string {
+  return written
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/");
+}

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import type { ObjectOf } from "../apis/index.ts";
+import { plainPath } from "./folder-files.ts";
 import { deeperOf, localPath, type PullFolder, refused } from "./open-folder.ts";
 import { isSameRemote, parseAddress } from "./repository-address.ts";
 
@@ -42,18 +43,10 @@ async function isOf({ spec }: Repository, { root, checkout }: PullFolder): Promi
 }
 
 function narrowed(repositories: readonly Repository[], { folder, checkout }: PullFolder): readonly Repository[] {
-  const near = repositories.filter(({ spec }) => deeperOf(folder, followedPath(spec.path)) !== undefined);
+  const near = repositories.filter(({ spec }) => deeperOf(folder, plainPath(spec.path)) !== undefined);
   const some = near.length > 0 ? near : repositories;
   const onBranch = some.filter(({ spec }) => spec.ref?.branch === checkout?.branch);
   return some.length > 1 && onBranch.length > 0 ? onBranch : some;
-}
-
-/** `spec.path` as paths are written here. */
-export function followedPath(path: string | undefined): string {
-  return (path ?? "")
-    .split("/")
-    .filter((part) => part !== "" && part !== ".")
-    .join("/");
 }
 
 async function real(path: string): Promise<string> {

@@ -1,4 +1,5 @@
-export { folderRepository, followedPath } from "./folder-repository.ts";
+export { plainPath } from "./folder-files.ts";
+export { folderRepository } from "./folder-repository.ts";
 export { goneFrom, neverDeployed } from "./never-deployed.ts";
 export { deeperOf, openFolder, type PullFolder, refused } from "./open-folder.ts";
 export * from "./pull-folder.ts";

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import { editManifest, type ManifestEdit } from "../manifest/index.ts";
 import { fileInMemory } from "./folder-files.ts";
 import type { Place } from "./new-places.ts";
 import { type FileChange, type PullRequest, seen } from "./pull-request.ts";
-import type { Candidate, Skip } from "./stand-objects.ts";
+import { type Candidate, isEdited, type Skip } from "./stand-objects.ts";
 
 interface Edited {
   readonly candidate: Candidate;
@@ -27,9 +26,7 @@ export function manifestTexts(
 ): ManifestTexts {
   const changes: FileChange[] = [];
   const failed: { candidate: Candidate; why: Skip }[] = [];
-  const edited = wanted.filter(
-    ({ candidate: { present, intent } }) => !present || !isDeepStrictEqual(present.object.intent, intent),
-  );
+  const edited = wanted.filter(({ candidate }) => isEdited(candidate));
   const files = Map.groupBy(edited, ({ place }) => place.file);
   const goneFrom = Map.groupBy(going.keys(), (key) => going.get(key)!.file);
   for (const file of new Set([...files.keys(), ...goneFrom.keys()])) {

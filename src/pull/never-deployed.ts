@@ -1,4 +1,5 @@
 import { type AnyObject, type ObjectOf, refOf, refText } from "../apis/index.ts";
+import type { PlacedDefinition } from "../desired/index.ts";
 import { looksLikeManifest, parseManifest } from "../manifest/index.ts";
 import type { DesiredObject } from "../plan/index.ts";
 import type { GitReader } from "../source/index.ts";
@@ -8,7 +9,7 @@ import { filesOf, type TrackedFiles } from "./tracked-files.ts";
 export interface DeployedRequest {
   readonly folder: FolderState;
   /** Objects of the folder, by `refText`, that the server does not have. */
-  readonly gone: ReadonlyMap<string, DesiredObject>;
+  readonly gone: ReadonlyMap<string, PlacedDefinition>;
   readonly repository: ObjectOf<"Repository">;
   /** Of the checkout. */
   readonly git: GitReader;
@@ -29,7 +30,7 @@ export async function neverDeployed(request: DeployedRequest): Promise<Map<strin
     return all(`whether it was deployed is not known: ${applied} is not in this clone; fetch it, then pull`);
   const files = await filesOf(git, resolved.tree, folder.scope);
   const never = new Map<string, string>();
-  for (const [key, object] of gone) {
+  for (const [key, { object }] of gone) {
     if (!(await isDefinedIn(files, key, object, request))) never.set(key, "is not deployed yet");
   }
   return never;
@@ -52,10 +53,8 @@ async function isDefinedIn(
   return named.some((ref) => refText(ref) === key);
 }
 
-/** Objects that the folder has and the server does not. */
-export function goneFrom(folder: FolderState, live: readonly AnyObject[]): Map<string, DesiredObject> {
+/** Objects that the folder has and the server does not, by `refText`. */
+export function goneFrom(folder: FolderState, live: readonly AnyObject[]): Map<string, PlacedDefinition> {
   const isLive = new Set(live.map((object) => refText(refOf(object))));
-  return new Map(
-    [...folder.definitions.objects].filter(([key]) => !isLive.has(key)).map(([key, { object }]) => [key, object]),
-  );
+  return new Map([...folder.definitions.objects].filter(([key]) => !isLive.has(key)));
 }

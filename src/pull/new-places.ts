@@ -2,7 +2,7 @@ import { ANNOTATIONS, ownerUidOf, refText } from "../apis/index.ts";
 import { isYamlName } from "../manifest/index.ts";
 import { entryFaults } from "../source/index.ts";
 import type { FetchedSources } from "./fetched-source.ts";
-import { below, contains, splitPath } from "./folder-files.ts";
+import { below, contains, plainPath, splitPath } from "./folder-files.ts";
 import { freePlaces, isBehindFile } from "./free-place.ts";
 import type { PullRequest } from "./pull-request.ts";
 import type { Candidate } from "./stand-objects.ts";
@@ -91,11 +91,6 @@ function placed({ digest, intent }: Candidate, file: string): Place {
   return { file, sourceFolder };
 }
 
-/** `spec.sourceDir` as paths are written here. */
 function sourceDirOf(spec: object): string {
-  const { sourceDir = "" } = spec as { sourceDir?: string };
-  return sourceDir
-    .split("/")
-    .filter((part) => part !== "" && part !== ".")
-    .join("/");
+  return plainPath((spec as { sourceDir?: string }).sourceDir);
 }

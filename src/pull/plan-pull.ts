@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { changedFields } from "./changed-fields.ts";
 import type { FetchedSource, FetchedSources } from "./fetched-source.ts";
 import type { FolderFile } from "./folder-files.ts";
@@ -7,7 +6,7 @@ import { type Place, placesOf } from "./new-places.ts";
 import { goneObjects } from "./prune-gone.ts";
 import { type FileChange, type PullRequest, type PullRow, seen } from "./pull-request.ts";
 import { inTheWay, type SourceChanges, sourceChanges } from "./source-changes.ts";
-import { type Candidate, liveDigests, type Skip, skippedRow, standObjects } from "./stand-objects.ts";
+import { type Candidate, isEdited, liveDigests, type Skip, skippedRow, standObjects } from "./stand-objects.ts";
 import { isUnsaved, pathsText, unsavedReason } from "./unsaved.ts";
 
 /** What a pull does to a folder. */
@@ -128,11 +127,6 @@ function unsavedFiles({ candidate, place, source }: Wanted, request: PullRequest
   const unsaved = request.force ? [] : touched.filter((path) => isUnsaved(path, request.folder));
   const all = [...blocking, ...unsaved];
   return all.length > 0 ? { reason: unsavedReason(all), isFault: true } : undefined;
-}
-
-/** Its manifest must change. */
-function isEdited({ present, intent }: Candidate): boolean {
-  return !present || !isDeepStrictEqual(present.object.intent, intent);
 }
 
 function rowOf({ candidate, place, source }: Wanted): PullRow {

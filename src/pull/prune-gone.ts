@@ -1,7 +1,8 @@
-import { refOf, refText } from "../apis/index.ts";
+import { refOf } from "../apis/index.ts";
 import type { PlacedDefinition } from "../desired/index.ts";
 import { DEFAULT_GUARD, isWithinGuard } from "../plan/index.ts";
 import { below, contains } from "./folder-files.ts";
+import { goneFrom } from "./never-deployed.ts";
 import type { Place } from "./new-places.ts";
 import type { FolderState, PullRequest, PullRow } from "./pull-request.ts";
 import { type Skip, skippedRow } from "./stand-objects.ts";
@@ -21,10 +22,7 @@ export interface GoneObjects {
  */
 export function goneObjects(request: PullRequest, refused: ReadonlyMap<string, Skip>): GoneObjects {
   const { folder } = request;
-  const isLive = new Set(request.live.map((object) => refText(refOf(object))));
-  const gone = [...folder.definitions.objects].filter(
-    ([key, { object }]) => !isLive.has(key) && request.isChosen(refOf(object.intent)),
-  );
+  const gone = [...goneFrom(folder, request.live)].filter(([, { object }]) => request.isChosen(refOf(object.intent)));
   const reasons = new Map<string, Skip>();
   const tooMany = tooManyReason(gone.length, request);
   for (const [key, definition] of gone) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   ANNOTATIONS,
   type AnyObject,
@@ -26,6 +27,11 @@ export interface Candidate {
   readonly present: PlacedDefinition | undefined;
   /** Digest of its source on the server; undefined of objects without code of their own, or without any yet. */
   readonly digest: string | undefined;
+}
+
+/** Its manifest does not say yet what it must. */
+export function isEdited({ present, intent }: Candidate): boolean {
+  return !present || !isDeepStrictEqual(present.object.intent, intent);
 }
 
 /** The objects to be written, and the rows of those that are not. */
