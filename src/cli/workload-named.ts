@@ -1,16 +1,14 @@
 import { nearestName } from "../apis/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
-import { ServerError, type SlessClient } from "../server/client.ts";
+import { type CodePlural, ServerError, type SlessClient } from "../server/client.ts";
 import { kindAndName, pluralOf } from "./kind-names.ts";
-
-type WorkloadPlural = "functions" | "services" | "jobs";
 
 /**
  * The workload that a person names: `hello` (a function, else a service, else a job), `job/report` or `job report`.
  *
  * @throws SlessError `usage_invalid` for another kind or a name that is not there, with the nearest one that is
  */
-export async function workloadNamed<P extends WorkloadPlural>(
+export async function workloadNamed<P extends CodePlural>(
   words: readonly string[],
   options: { client: SlessClient; namespace: string; among: readonly P[]; verb: string },
 ): Promise<{ plural: P; name: string }> {
@@ -31,7 +29,7 @@ export async function workloadNamed<P extends WorkloadPlural>(
 }
 
 async function exists(
-  plural: WorkloadPlural,
+  plural: CodePlural,
   name: string,
   { client, namespace }: { client: SlessClient; namespace: string },
 ): Promise<boolean> {
@@ -46,7 +44,7 @@ async function exists(
 
 async function notThere(
   name: string,
-  kinds: readonly WorkloadPlural[],
+  kinds: readonly CodePlural[],
   { client, namespace, verb }: { client: SlessClient; namespace: string; verb: string },
 ): Promise<SlessError> {
   const lists = await Promise.all(kinds.map((plural) => client.list(plural, { namespace })));

@@ -10,6 +10,12 @@ export const PLURALS = {
 } as const;
 export type Plural = keyof typeof PLURALS;
 
+/** Those of them that have code, and output. */
+export const CODE_PLURALS = ["functions", "services", "jobs"] as const satisfies readonly Plural[];
+export type CodePlural = (typeof CODE_PLURALS)[number];
+/** Those of them that are called, and have a history. */
+export const CALLED_PLURALS = ["functions", "services"] as const satisfies readonly Plural[];
+
 export type { GarbageCount, GarbageItem, GarbageReport } from "../garbage/index.ts";
 
 /** The repository that an object came from. */

@@ -1,6 +1,6 @@
 import { GROUP, KINDS } from "../apis/index.ts";
 import type { Access, ResourceAccess } from "../auth/index.ts";
-import { PLURALS, type Plural } from "./items.ts";
+import { CALLED_PLURALS, CODE_PLURALS, PLURALS, type Plural } from "./items.ts";
 
 /** Parameters of a route's path. */
 export type RouteParams = Readonly<Record<string, string | undefined>>;
@@ -37,14 +37,14 @@ export const ROUTE_RULES: Rules = {
   [`GET ${NAMESPACE}/events`]: ({ namespace }) => [core("events", { verb: "list", namespace })],
   ...secretRules(),
   ...Object.assign({}, ...(Object.keys(PLURALS) as Plural[]).map(objectRules)),
-  ...subresource(["functions", "services", "jobs"], "POST", "upload", "upload"),
-  ...subresource(["functions", "services", "jobs"], "GET", "source", "source"),
-  ...subresource(["functions", "services", "jobs"], "GET", "logs", "log"),
-  ...subresource(["functions", "services"], "POST", "invoke", "invoke"),
+  ...subresource(CODE_PLURALS, "POST", "upload", "upload"),
+  ...subresource(CODE_PLURALS, "GET", "source", "source"),
+  ...subresource(CODE_PLURALS, "GET", "logs", "log"),
+  ...subresource(CALLED_PLURALS, "POST", "invoke", "invoke"),
   [`GET ${NAMESPACE}/functions/:name/history`]: named("functions", "get"),
   [`GET ${NAMESPACE}/services/:name/history`]: named("services", "get"),
   // What was called with what is told by the log, too.
-  ...subresource(["functions", "services"], "GET", "invocations", "log"),
+  ...subresource(CALLED_PLURALS, "GET", "invocations", "log"),
   [`GET ${NAMESPACE}/repositories/:name/plan`]: named("repositories", "get"),
   // Both leave a mark on objects, as `kubectl annotate` would.
   [`POST ${NAMESPACE}/repositories/:name/reconcile`]: named("repositories", "patch"),

@@ -1,5 +1,6 @@
 import type { AnyObject } from "../apis/index.ts";
 import type {
+  CodePlural,
   EventItem,
   GarbageReport,
   HeldDeletion,
@@ -43,8 +44,6 @@ export interface InvokeAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
 }
-
-export type CodePlural = "functions" | "services" | "jobs";
 
 /**
  * The REST API of a running sless. Names are taken as they are and encoded.
@@ -101,7 +100,7 @@ export interface SlessClient {
   logs(plural: CodePlural, name: string, query: LogQuery): AsyncIterable<Uint8Array>;
   invoke(plural: "functions" | "services", name: string, request: InvokeRequest): Promise<InvokeAnswer>;
   /** The archive of the present source of a workload, with bytes and modes; for `readArchive`. */
-  source(plural: "functions" | "services" | "jobs", name: string, options: { namespace: string }): Promise<Uint8Array>;
+  source(plural: CodePlural, name: string, options: { namespace: string }): Promise<Uint8Array>;
   /** Ends idle connections. */
   close(): Promise<void>;
 }

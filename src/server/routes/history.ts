@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { type ObjectOf, refOf, sourceKey, type WorkloadRevision } from "../../apis/index.ts";
 import { existing, type Named } from "../existing-object.ts";
-import type { KeptRevisionItem } from "../items.ts";
+import { CALLED_PLURALS, type KeptRevisionItem } from "../items.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
 import { revisionItem } from "../to-item.ts";
 
 /** `GET …/history`: the revisions that served, the newest first, and whether their sources and images are still there. */
 export function historyRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  for (const plural of ["functions", "services"] as const) {
+  for (const plural of CALLED_PLURALS) {
     addRoute(app, `/v1/namespaces/:namespace/${plural}/:name/history`, {
       GET: {
         handler: async (request) => {

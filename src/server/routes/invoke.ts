@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { refOf } from "../../apis/index.ts";
 import { existing, type Named } from "../existing-object.ts";
+import { CALLED_PLURALS } from "../items.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
 
@@ -13,7 +14,7 @@ export function invokeRoutes(app: FastifyInstance, deps: RouteDeps): void {
     // The body belongs to the function: nobody reads it here, whatever its type and size.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    for (const plural of ["functions", "services"] as const) {
+    for (const plural of CALLED_PLURALS) {
       addRoute(scope, `/v1/namespaces/:namespace/${plural}/:name/invoke`, {
         POST: {
           handler: async (request, reply) => {

@@ -3,6 +3,7 @@ import { pipeline } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { refOf, type WorkloadRef } from "../../apis/index.ts";
 import { existing, type Named } from "../existing-object.ts";
+import { CODE_PLURALS } from "../items.ts";
 import { lastLines } from "../last-lines.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
@@ -27,7 +28,7 @@ interface LogQuery {
  * client leaves (a build: until it ends); `?tail=N` begins with the last N lines, but a followed build is told whole.
  */
 export function logRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  for (const plural of ["functions", "services", "jobs"] as const) {
+  for (const plural of CODE_PLURALS) {
     addRoute(app, `/v1/namespaces/:namespace/${plural}/:name/logs`, {
       GET: {
         schema: { querystring: QUERY },

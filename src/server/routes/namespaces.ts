@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { SlessError } from "../../errors/index.ts";
 import { existing, type Named } from "../existing-object.ts";
+import { CALLED_PLURALS } from "../items.ts";
 import { checkNamespace } from "../namespaces.ts";
 import { addRoute } from "../route.ts";
 import type { RouteDeps } from "../server-deps.ts";
@@ -25,7 +26,7 @@ export function namespaceRoutes(app: FastifyInstance, deps: RouteDeps): void {
   addRoute(app, "/v1/namespaces/:namespace/events", {
     GET: { schema: { querystring: EVENTS_QUERY }, handler: (request) => events(request, deps) },
   });
-  for (const plural of ["functions", "services"] as const) {
+  for (const plural of CALLED_PLURALS) {
     addRoute(app, `/v1/namespaces/:namespace/${plural}/:name/invocations`, {
       GET: {
         handler: async (request) => {

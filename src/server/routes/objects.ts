@@ -31,9 +31,8 @@ interface ListQuery {
 /**
  * GET of lists, `{"items", "next"}` sorted by name, and of single objects, in the fields of the REST API. With
  * `?output=object` both give whole objects instead (apiVersion, kind, metadata, spec, status), for
- * `sless describe -o yaml`. `?limit` (default 500) and `?continue=<next>` page through a list, in
- * which results of jobs are cut. What may be written is
- * written at the same paths.
+ * `sless describe -o yaml`. `?limit` (default 500) and `?continue=<next>` page through a list, in which results of jobs
+ * are cut. What may be written is written at the same paths.
  */
 export function objectRoutes(app: FastifyInstance, deps: RouteDeps): void {
   const writesOf = objectWrites(deps);

@@ -8,7 +8,7 @@ import { type OpenArchive, openArchive, type StoredFile, sourceDigest } from "..
 import { refuseOwned } from "../change-object.ts";
 import { etagOf, existing, itemOf, type Named, versionsOf } from "../existing-object.ts";
 import { formFile } from "../form-file.ts";
-import type { SourceFileItem } from "../items.ts";
+import { CODE_PLURALS, type CodePlural, type SourceFileItem } from "../items.ts";
 import { openUploaded } from "../open-uploaded.ts";
 import { requestBody } from "../request-body.ts";
 import { addRoute } from "../route.ts";
@@ -37,7 +37,7 @@ export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
     // Read by us, once it is clear that the archive is wanted, and not beyond its limit.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    for (const plural of ["functions", "services", "jobs"] as const) {
+    for (const plural of CODE_PLURALS) {
       const url = `/v1/namespaces/:namespace/${plural}/:name`;
       addRoute(scope, `${url}/upload`, {
         POST: {
@@ -61,8 +61,6 @@ export function sourceRoutes(app: FastifyInstance, deps: RouteDeps): void {
     }
   });
 }
-
-type CodePlural = "functions" | "services" | "jobs";
 
 interface UploadSlots {
   /** For as long as the archive is received and stored. */
