@@ -1,5 +1,5 @@
 import { ANNOTATIONS, type AnyObject, type ObjectOf, ownerUidOf, refOf, refText } from "../apis/index.ts";
-import { type KnownObjects, openDesiredReader } from "../desired/index.ts";
+import { type KnownObjects, knownObjects, openDesiredReader } from "../desired/index.ts";
 import {
   builtOfLive,
   DEFAULT_GUARD,
@@ -61,12 +61,12 @@ export function codeOf({ plan, diagnostics }: ShownPlan): number {
 
 /** The manifests that the live objects say they stand in: as for a sync, one that is no manifest any more is a fault. */
 function standingIn(owned: readonly AnyObject[]): KnownObjects {
-  const manifestFiles = new Map<string, string[]>();
-  for (const object of owned) {
-    const file = object.metadata.annotations?.[ANNOTATIONS.path];
-    if (file !== undefined) manifestFiles.set(file, [...(manifestFiles.get(file) ?? []), refText(refOf(object))]);
-  }
-  return { manifestFiles };
+  return knownObjects(
+    owned.flatMap((object) => {
+      const file = object.metadata.annotations?.[ANNOTATIONS.path];
+      return file === undefined ? [] : [[refText(refOf(object)), file] as const];
+    }),
+  );
 }
 
 interface Planned {

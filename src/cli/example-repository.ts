@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import { mkdir, readdir, readFile, readlink, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type * as Git from "isomorphic-git";
+import { isThere } from "./find-repository.ts";
 
 const AUTHOR = { name: "sless", email: "sless@localhost" };
 
@@ -67,11 +68,4 @@ async function writeEntry(
   const isExecutable = ((await stat(path)).mode & 0o111) !== 0;
   const oid = await git.writeBlob({ fs, gitdir, blob: await readFile(path) });
   return { mode: isExecutable ? "100755" : "100644", path: entry.name, oid, type: "blob" };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

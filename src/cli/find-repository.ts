@@ -36,7 +36,8 @@ async function isBare(folder: string): Promise<boolean> {
   return parts.every(Boolean);
 }
 
-async function isThere(path: string): Promise<boolean> {
+/** Whether there is anything at a path, or behind the link there. */
+export async function isThere(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

@@ -1,6 +1,12 @@
 import { resolve } from "node:path";
 import { refOf, refText } from "../apis/index.ts";
-import { type DesiredReaderOptions, type KnownObjects, NOTHING_KNOWN, openDesiredReader } from "../desired/index.ts";
+import {
+  type DesiredReaderOptions,
+  type KnownObjects,
+  knownObjects,
+  NOTHING_KNOWN,
+  openDesiredReader,
+} from "../desired/index.ts";
 import { isSlessError, SlessError } from "../errors/index.ts";
 import { changesBetween, type DesiredState, isWriting, missingTargets } from "../plan/index.ts";
 import type { GitReader, Resolved } from "../source/index.ts";
@@ -125,11 +131,5 @@ function absentFolder(error: unknown): undefined {
 
 /** A file that held objects and no longer looks like a manifest is a fault, not a deletion. */
 function knownOf({ objects }: DesiredState): KnownObjects {
-  const manifestFiles = new Map<string, string[]>();
-  for (const { file, intent } of objects) {
-    const refs = manifestFiles.get(file) ?? [];
-    refs.push(refText(refOf(intent)));
-    manifestFiles.set(file, refs);
-  }
-  return { manifestFiles };
+  return knownObjects(objects.map(({ file, intent }) => [refText(refOf(intent)), file] as const));
 }

@@ -8,6 +8,12 @@ export interface KnownObjects {
 
 export const NOTHING_KNOWN: KnownObjects = { manifestFiles: new Map() };
 
+/** @param standing objects, by `refText`, each with the file that held it */
+export function knownObjects(standing: Iterable<readonly [ref: string, file: string]>): KnownObjects {
+  const byFile = Map.groupBy(standing, ([, file]) => file);
+  return { manifestFiles: new Map([...byFile].map(([file, held]) => [file, held.map(([ref]) => ref)])) };
+}
+
 const WORKLOADS: ReadonlySet<string> = new Set(WORKLOAD_KINDS);
 
 /** A `refText` names a workload. */

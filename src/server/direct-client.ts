@@ -54,22 +54,22 @@ async function* readLogs(
   { namespace, follow = false, build = false, tail, signal }: LogQuery,
   { platform }: DirectClientDeps,
 ): AsyncGenerator<Uint8Array> {
-  if (build) throw refusal("the output of builds is read");
+  if (build) throw refusal("the output of builds is read", "logs");
   const ending = signal ?? new AbortController().signal;
   const options = { follow, signal: ending, ...(tail === undefined ? {} : { tailLines: tail }) };
   yield* platform.logs({ kind, namespace, name }, options);
 }
 
-function refusal(what: string): SlessError {
+function refusal(what: string, verb: string): SlessError {
   const cause = `${what} through sless's API alone: name it with --endpoint instead of --kubeconfig and --context`;
-  return new SlessError("usage_invalid", { cause, verb: "get" });
+  return new SlessError("usage_invalid", { cause, verb });
 }
 
 type Reads = "list" | "listObjects" | "get" | "getObject" | "history" | "events" | "logs" | "close";
 
 function refusing(): Omit<SlessClient, Reads> {
   const refuse = async () => {
-    throw refusal("this is done");
+    throw refusal("this is done", "get");
   };
   return {
     create: refuse,

@@ -57,6 +57,8 @@ const cases: [string[], string[]][] = [
     ["wide", "json", "yaml", "name"],
   ],
   [["get", "functions", "-n", "team", "h"], ["hello"]],
+  [["pull", "--repository", ""], ["example"]],
+  [["plan", "--repository", ""], ["example"]],
   [["get", "-n", ""], []],
   [["get", "functions", "--out"], ["--output"]],
   [["delete", "fn", "hello", "s"], ["shop"]],
