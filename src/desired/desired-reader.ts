@@ -7,7 +7,7 @@ import { createIgnoreFiles } from "./ignore-files.ts";
 import type { KnownObjects } from "./known-objects.ts";
 import { createLayouts, type Layout } from "./layout.ts";
 import { DEFAULT_LIMITS, type DesiredLimits } from "./limits.ts";
-import { createManifestFiles } from "./manifest-files.ts";
+import { createManifestFiles, type Definition } from "./manifest-files.ts";
 import { resolveBelow } from "./paths.ts";
 import { placeFaults } from "./place-faults.ts";
 import { createSources } from "./sources.ts";
@@ -50,10 +50,10 @@ export function openDesiredReader(options: DesiredReaderOptions): DesiredReader 
   const workloads = createWorkloads(runtimes, (misplaced) => placeFaults(context, misplaced));
 
   async function read(resolved: Pick<Resolved, "revision" | "tree">, known: KnownObjects): Promise<DesiredState> {
-    const { trees, around, folders } = await treeReader.read(resolved, path, options.path);
-    const layout = layoutOf(await manifests.read(folders, trees), known);
-    const ignore = await ignoreFiles.read([...around, ...folders], trees);
-    const sourceAt = await sources.read({ trees, folders, layout, ignore });
+    const walk = await treeReader.read(resolved, path, options.path);
+    const layout = layoutOf(await manifests.read(walk), known);
+    const ignore = await ignoreFiles.read(walk);
+    const sourceAt = await sources.read({ ...walk, layout, ignore });
     return stateOf(resolved.revision, layout, await workloads.join(layout.definitions, sourceAt), known);
   }
 
@@ -79,8 +79,9 @@ function stateOf(
     ...clashes.diagnostics,
     ...refused.flatMap((workload) => workload.diagnostics),
   ];
+  const isFree = blocked.size === 0 ? () => true : ({ ref }: Definition) => !blocked.has(ref);
   const objects: DesiredObject[] = [];
-  for (const { definition, object } of workloads) if (object && !blocked.has(definition.ref)) objects.push(object);
+  for (const { definition, object } of workloads) if (object && isFree(definition)) objects.push(object);
   return {
     revision,
     objects,

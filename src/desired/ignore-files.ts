@@ -1,8 +1,17 @@
-import { type GitObjects, IGNORE_FILE, type IsIgnored, ignoreRules, type ObjectId } from "../source/index.ts";
+import {
+  type GitObjects,
+  IGNORE_FILE,
+  type IsIgnored,
+  ignoreRules,
+  type ObjectId,
+  type TreeEntry,
+} from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
-import { entriesOf, type Folder, type Trees } from "./folder-walk.ts";
+import { carriedOver, type Made, NOTHING_MADE } from "./carried-over.ts";
+import { entriesOf, type WalkedFolder } from "./folder-walk.ts";
 import { MAX_IGNORE_BYTES } from "./limits.ts";
 import { below, contains, parentOf } from "./paths.ts";
+import type { FoldersRead } from "./tree-reader.ts";
 
 /** The rules of all ignore files of a revision. */
 export interface IgnoreFiles {
@@ -17,19 +26,22 @@ export interface IgnoreFiles {
 export function createIgnoreFiles(git: GitObjects) {
   let texts = new Map<ObjectId, string | undefined>();
   let last: { readonly version: string; readonly files: IgnoreFiles } | undefined;
+  let found: Made<WalkedFolder, ObjectId | typeof NONE> = NOTHING_MADE;
 
   /** The same answer as before while no ignore file changed. */
-  async function read(folders: readonly Folder[], trees: Trees): Promise<IgnoreFiles> {
+  async function read({ around, folders, fresh, trees }: FoldersRead): Promise<IgnoreFiles> {
     const blobs = new Map<string, ObjectId>();
-    for (const { path, tree } of folders) {
-      const entry = entriesOf(trees, tree).find(({ name, mode }) => name === IGNORE_FILE && mode.startsWith("100"));
-      if (entry) blobs.set(below(path, entry.name), entry.id);
-    }
+    const note = (path: string, id: ObjectId | typeof NONE) => id !== NONE && blobs.set(below(path, IGNORE_FILE), id);
+    for (const { path, tree } of around) note(path, ignoreFileIn(entriesOf(trees, tree)));
+    const before = carriedOver(found, folders, (folder) => fresh.has(folder));
+    const values = folders.map(({ entries }, index) => before[index] ?? ignoreFileIn(entries));
+    for (const [index, { path }] of folders.entries()) note(path, values[index]!);
     const version = [...blobs].flat().join("\n");
     if (last?.version !== version) {
       await readTexts(new Set(blobs.values()));
       last = { version, files: filesOf(blobs, texts) };
     }
+    found = { items: folders, values };
     return last.files;
   }
 
@@ -43,6 +55,12 @@ export function createIgnoreFiles(git: GitObjects) {
   }
 
   return { read };
+}
+
+const NONE = "";
+
+function ignoreFileIn(entries: readonly TreeEntry[]): ObjectId | typeof NONE {
+  return entries.find(({ name, mode }) => name === IGNORE_FILE && mode.startsWith("100"))?.id ?? NONE;
 }
 
 function filesOf(blobs: ReadonlyMap<string, ObjectId>, texts: ReadonlyMap<ObjectId, string | undefined>): IgnoreFiles {

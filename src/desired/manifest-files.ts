@@ -4,8 +4,9 @@ import type { DesiredObject } from "../plan/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
 import { createBreather, type GitObjects, type ObjectId, type TreeEntry } from "../source/index.ts";
 import { readInBulk, sizesInBulk } from "./bulk.ts";
+import { carriedOver, type Made, NOTHING_MADE } from "./carried-over.ts";
 import { diagnosticOf, type Fault } from "./fault.ts";
-import { entriesOf, type Folder, type Trees } from "./folder-walk.ts";
+import type { Walk, WalkedFolder } from "./folder-walk.ts";
 import type { DesiredLimits } from "./limits.ts";
 import { type ManifestBudget, manifestBudget } from "./manifest-budget.ts";
 import { below, parentOf, resolveBelow } from "./paths.ts";
@@ -45,14 +46,9 @@ export interface ManifestContext {
   readonly limits: DesiredLimits;
 }
 
-interface KnownFolder {
-  readonly tree: ObjectId;
-  readonly files: readonly YamlFile[];
-}
-
 /** Reads the YAML files of folders, and each of them again only when its blob changed. */
 export function createManifestFiles(context: ManifestContext) {
-  let known = new Map<string, KnownFolder>();
+  let known: Made<WalkedFolder, readonly YamlFile[]> = NOTHING_MADE;
   let last: readonly YamlFile[] = [];
 
   /**
@@ -60,56 +56,61 @@ export function createManifestFiles(context: ManifestContext) {
    *
    * @throws SlessError `repository_too_large`
    */
-  async function read(folders: readonly Folder[], trees: Trees): Promise<readonly YamlFile[]> {
+  async function read({ folders, fresh }: Walk): Promise<readonly YamlFile[]> {
     const budget = manifestBudget(context.limits);
-    const changed: Folder[] = [];
-    for (const folder of folders) {
-      const same = known.get(folder.path);
-      if (same?.tree !== folder.tree) changed.push(folder);
-      else for (const file of same.files) keep(file, budget);
-    }
-    const fresh = await readFolders(changed, trees, budget);
-    const next = new Map<string, KnownFolder>();
+    const same = carriedOver(known, folders, (folder) => fresh.has(folder));
+    for (const files of same) for (const file of files ?? []) keep(file, budget);
+    const changed = folders.filter((_, index) => same[index] === undefined);
+    const read = await readFolders(changed, budget);
+    const values =
+      changed.length === 0
+        ? (same as (readonly YamlFile[])[])
+        : folders.map((folder, index) => same[index] ?? read.get(folder)!);
     const files: YamlFile[] = [];
-    for (const { path, tree } of folders) {
-      const folder = fresh.get(path) ?? known.get(path)!;
-      next.set(path, folder.tree === tree ? folder : { tree, files: folder.files });
-      for (const file of folder.files) {
+    for (const ofFolder of values) {
+      for (const file of ofFolder) {
         budget.found(file.definitions.length);
         files.push(file);
       }
     }
-    known = next;
+    known = { items: folders, values };
     const isSame = files.length === last.length && files.every((file, at) => file === last[at]);
     if (!isSame) last = files;
     return last;
   }
 
   async function readFolders(
-    folders: readonly Folder[],
-    trees: Trees,
+    folders: readonly WalkedFolder[],
     budget: ManifestBudget,
-  ): Promise<Map<string, KnownFolder>> {
-    const slots = new Map<string, { tree: ObjectId; files: (YamlFile | undefined)[] }>();
-    const wanted: { folder: string; index: number; file: string; entry: TreeEntry }[] = [];
+  ): Promise<Map<WalkedFolder, readonly YamlFile[]>> {
+    const before = filesIn(new Set(folders.map(({ path }) => path)));
+    const read = new Map<WalkedFolder, (YamlFile | undefined)[]>();
+    const wanted: { folder: WalkedFolder; index: number; file: string; entry: TreeEntry }[] = [];
     for (const folder of folders) {
-      const before = new Map(known.get(folder.path)?.files.map((file) => [file.file, file]));
       const files: (YamlFile | undefined)[] = [];
-      for (const entry of entriesOf(trees, folder.tree)) {
+      for (const entry of folder.entries) {
         if (entry.mode === "40000" || entry.mode === "160000" || !isYamlName(entry.name)) continue;
         const file = below(folder.path, entry.name);
         const same = before.get(file);
         const index = files.push(same?.blob === entry.id && same.mode === entry.mode ? same : undefined) - 1;
         if (files[index]) keep(files[index], budget);
-        else wanted.push({ folder: folder.path, index, file, entry });
+        else wanted.push({ folder, index, file, entry });
       }
       // A copy is as large as it must be; an array that grew is not.
-      slots.set(folder.path, { tree: folder.tree, files: files.slice() });
+      read.set(folder, files.slice());
     }
     await readYaml({ ...context, budget }, wanted, (want, file) => {
-      slots.get(want.folder)!.files[want.index] = file;
+      read.get(want.folder)![want.index] = file;
     });
-    return slots as Map<string, KnownFolder>;
+    return read as Map<WalkedFolder, readonly YamlFile[]>;
+  }
+
+  /** By path, those of folders that are at these paths. */
+  function filesIn(paths: ReadonlySet<string>): ReadonlyMap<string, YamlFile> {
+    const files = new Map<string, YamlFile>();
+    for (const [index, { path }] of known.items.entries())
+      if (paths.has(path)) for (const file of known.values[index]!) files.set(file.file, file);
+    return files;
   }
 
   return { read };

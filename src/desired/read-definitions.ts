@@ -47,13 +47,13 @@ export interface Definitions {
 export async function readDefinitions(request: DefinitionsRequest): Promise<Definitions> {
   const { git, tree, path, namespace } = request;
   const limits: DesiredLimits = { ...DEFAULT_LIMITS, ...request.limits };
-  const { trees, around, folders } = await createTreeReader(git, limits).read({ tree, revision: "" }, path, path);
+  const walk = await createTreeReader(git, limits).read({ tree, revision: "" }, path, path);
   // Only the names of the runtimes are read for manifests.
   const runtimes = new Map([...request.runtimes].map((name) => [name, undefined])) as unknown;
   const context = { git, namespace, limits, runtimes: runtimes as ManifestContext["runtimes"] };
-  const layout = createLayouts()(await createManifestFiles(context).read(folders, trees), NOTHING_KNOWN);
-  const ignore = await createIgnoreFiles(git).read([...around, ...folders], trees);
-  const sourceAt = await createSources(git, limits).read({ trees, folders, layout, ignore });
+  const layout = createLayouts()(await createManifestFiles(context).read(walk), NOTHING_KNOWN);
+  const ignore = await createIgnoreFiles(git).read(walk);
+  const sourceAt = await createSources(git, limits).read({ ...walk, layout, ignore });
   const blocked = blockedIn(layout);
   const objects = new Map<string, PlacedDefinition>();
   for (const { ref, object, sourceFolder } of layout.definitions) {

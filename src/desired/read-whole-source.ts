@@ -43,18 +43,18 @@ export interface WholeSource {
 export async function readWholeSource(request: WholeSourceRequest): Promise<WholeSource> {
   const { git, tree, workload, runtime, entrypoint, runtimes } = request;
   const limits = { ...DEFAULT_LIMITS, ...request.limits };
-  const { trees, folders } = await createTreeReader(git, limits).read({ tree, revision: "" }, "", "");
+  const walk = await createTreeReader(git, limits).read({ tree, revision: "" }, "", "");
   const context = { git, namespace: workload.namespace, runtimes, limits };
   const { divided, manifests, definitions } = createLayouts()(
-    await createManifestFiles(context).read(folders, trees),
+    await createManifestFiles(context).read(walk),
     NOTHING_KNOWN,
   );
-  const ignore = await createIgnoreFiles(git).read(folders, trees);
+  const ignore = await createIgnoreFiles(git).read(walk);
   const own = definitions.find(({ ref }) => ref === refText(workload))?.sourceFolder;
-  const root = own !== undefined && folders.some(({ path }) => path === own) ? own : "";
+  const root = own !== undefined && walk.folders.some(({ path }) => path === own) ? own : "";
   const taken = [...divided.folders].filter((folder) => folder !== root && contains(root, folder));
   const layout = { divided: { folders: new Set([root]), taken: () => taken }, manifests };
-  const source = (await createSources(git, limits).read({ trees, folders, layout, ignore }))(root)!;
+  const source = (await createSources(git, limits).read({ ...walk, layout, ignore }))(root)!;
   return {
     source: desiredSource(source, runtime),
     faults: source.faults,

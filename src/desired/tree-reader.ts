@@ -1,43 +1,42 @@
 import { isSlessError, SlessError } from "../errors/index.ts";
 import { type GitObjects, type ObjectId, type Resolved, readTreesBelow, type TreeEntry } from "../source/index.ts";
-import { entriesOf, type Folder, listFolders, type Trees } from "./folder-walk.ts";
+import { type Folder, listFolders, type Trees, type Walk, type WalkedFolder } from "./folder-walk.ts";
 import type { DesiredLimits } from "./limits.ts";
 import { below } from "./paths.ts";
 
-/** The folders of a revision. */
-export interface FoldersRead {
+/** The folders of a revision: the followed one and all below it, parents first. */
+export interface FoldersRead extends Walk {
   readonly trees: Trees;
   /** From the root to the parent of the followed folder. */
   readonly around: readonly Folder[];
-  /** The followed folder and all below it, parents first. */
-  readonly folders: readonly Folder[];
 }
 
 /** Reads the trees of revisions, those that are known not again. */
 export function createTreeReader(git: GitObjects, limits: DesiredLimits) {
   // Only trees of which everything below is known too, so that the walk may stop at them.
-  let complete: Trees = new Map();
+  let complete: ReadonlyMap<ObjectId, readonly TreeEntry[]> = new Map();
+  let last: WalkedFolder | undefined;
 
   /**
    * @param path normalised; undefined when it climbs out of the repository.
    * @throws SlessError `path_not_found`
    */
-  async function read(
+  async function readFolders(
     resolved: Pick<Resolved, "revision" | "tree">,
     path: string | undefined,
     written: string,
   ): Promise<FoldersRead> {
     const { around, start, above } = await descend(resolved, path, written);
-    const fresh = await readTreesBelow(git, start.tree, {
+    const read = await readTreesBelow(git, start.tree, {
       isKnown: (id) => complete.has(id),
       maxTrees: limits.maxEntries,
     }).catch(asTooLarge);
-    const trees = new Map(complete);
-    for (const [id, entries] of fresh) trees.set(id, entries);
-    const folders = listFolders(trees, start, limits.maxEntries);
-    complete = reachedBy(folders, trees);
-    for (const [id, entries] of above) trees.set(id, entries);
-    return { trees, around, folders };
+    const known = complete;
+    const walk = listFolders({ get: (id) => read.get(id) ?? known.get(id) }, start, limits.maxEntries, last);
+    const reached = reachedBy(walk.folders);
+    complete = reached;
+    last = walk.folders[0];
+    return { ...walk, trees: { get: (id) => reached.get(id) ?? above.get(id) }, around };
   }
 
   async function descend(resolved: Pick<Resolved, "revision" | "tree">, path: string | undefined, written: string) {
@@ -55,12 +54,12 @@ export function createTreeReader(git: GitObjects, limits: DesiredLimits) {
     return { around, start, above };
   }
 
-  return { read };
+  return { read: readFolders };
 }
 
-function reachedBy(folders: readonly Folder[], trees: Trees): Trees {
+function reachedBy(folders: readonly WalkedFolder[]): Map<ObjectId, readonly TreeEntry[]> {
   const reached = new Map<ObjectId, readonly TreeEntry[]>();
-  for (const { tree } of folders) reached.set(tree, entriesOf(trees, tree));
+  for (const { tree, entries } of folders) reached.set(tree, entries);
   return reached;
 }
 

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../apis/index.ts";
 import type { DesiredObject } from "../plan/index.ts";
 import type { Runtime } from "../runtimes/index.ts";
+import { carriedOver, type Made, NOTHING_MADE } from "./carried-over.ts";
 import { diagnosticOf, type Fault } from "./fault.ts";
 import { missingHandler } from "./handler-file.ts";
 import type { Definition } from "./manifest-files.ts";
@@ -26,31 +27,35 @@ export function createWorkloads(
   runtimes: ReadonlyMap<string, Runtime>,
   placed: (workloads: readonly Workload[]) => Promise<readonly Workload[]>,
 ) {
-  const known = new WeakMap<Definition, { source: Source | undefined; workload: Workload }>();
+  let known: Made<Definition, Joined> = NOTHING_MADE;
 
   /** In the order of the definitions. */
   async function join(
     definitions: readonly Definition[],
     sourceAt: (folder: string) => Source | undefined,
   ): Promise<Workload[]> {
-    const sourceOf = ({ sourceFolder }: Definition) =>
-      sourceFolder === undefined ? undefined : sourceAt(sourceFolder);
-    const remember = (workload: Workload) =>
-      known.set(workload.definition, { source: sourceOf(workload.definition), workload });
-    const misplaced: Workload[] = [];
-    for (const definition of definitions) {
-      const source = sourceOf(definition);
-      const before = known.get(definition);
-      if (before && before.source === source) continue;
+    const misplaced = new Map<number, Workload>();
+    const joined = carriedOver(known, definitions).map((before, index): Joined => {
+      const definition = definitions[index]!;
+      const source = definition.sourceFolder === undefined ? undefined : sourceAt(definition.sourceFolder);
+      if (before && before.source === source) return before;
       const workload = workloadOf(definition, source, runtimes);
-      if (workload.field === undefined) remember(workload);
-      else misplaced.push(workload);
-    }
-    for (const workload of await placed(misplaced)) remember(workload);
-    return definitions.map((definition) => known.get(definition)!.workload);
+      if (workload.field !== undefined) misplaced.set(index, workload);
+      return { source, workload };
+    });
+    const found = await placed([...misplaced.values()]);
+    for (const [nth, index] of [...misplaced.keys()].entries())
+      joined[index] = { source: joined[index]!.source, workload: found[nth]! };
+    known = { items: definitions, values: joined };
+    return joined.map(({ workload }) => workload);
   }
 
   return { join };
+}
+
+interface Joined {
+  readonly source: Source | undefined;
+  readonly workload: Workload;
 }
 
 function workloadOf(

@@ -31,24 +31,37 @@ const change = fc.tuple(
     fc.tuple(fc.constant(".slessignore"), fc.constantFrom(...IGNORES)),
   ),
 );
-const history = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 });
+/** Changes of a commit, and whether the repository can be read only in part when it is first looked at. */
+const commit = fc.record({
+  changes: fc.array(change, { minLength: 1, maxLength: 4 }),
+  isTorn: fc.boolean(),
+});
+const history = fc.array(commit, { minLength: 1, maxLength: 8 });
 
 it("whatever was read before, a revision wants the same as if it were read first", async () => {
   await fc.assert(
-    fc.asyncProperty(history, fc.boolean(), async (commits, isKnown) => {
+    fc.asyncProperty(history, fc.boolean(), fc.constantFrom("", "x"), async (commits, isKnown, path) => {
       const { git, commit } = memoryGit();
-      const options = { git: git as GitReader, path: "", namespace: "demo", runtimes };
-      const incremental = openDesiredReader(options);
-      const files = new Map<string, string>();
+      let isTorn = false;
+      const torn = {
+        ...git,
+        sizes: async (ids: readonly string[]) => (isTorn ? Promise.reject(new Error("torn")) : git.sizes(ids)),
+      };
+      const options = { path, namespace: "demo", runtimes };
+      const incremental = openDesiredReader({ ...options, git: torn as GitReader });
+      const files = new Map([["x/kept.txt", "kept"]]);
       let known: KnownObjects = { manifestFiles: new Map() };
-      for (const changes of commits) {
+      for (const { changes, ...one } of commits) {
         for (const [folder, [name, text]] of changes) {
           if (text === undefined) files.delete(folder + name);
           else files.set(folder + name, text);
         }
         const resolved = commit(files);
+        isTorn = one.isTorn;
+        if (isTorn) await incremental.read(resolved, known).catch(() => undefined);
+        isTorn = false;
         const state = await incremental.read(resolved, known);
-        expect(state).toEqual(await openDesiredReader(options).read(resolved, known));
+        expect(state).toEqual(await openDesiredReader({ ...options, git: git as GitReader }).read(resolved, known));
         if (isKnown) known = { manifestFiles: heldIn(state) };
       }
     }),
