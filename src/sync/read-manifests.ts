@@ -1,9 +1,9 @@
-import { ANNOTATIONS, ownerUidOf, refOf, refText } from "../apis/index.ts";
+import { ownerUidOf, refOf, refText } from "../apis/index.ts";
 import { type DesiredReader, openDesiredReader } from "../desired/index.ts";
-import type { LiveObjects } from "./live-reads.ts";
+import { inventoryOf } from "./inventory.ts";
 import { isStoreLookedAt, OK, type Outcome, type Run } from "./run.ts";
 import type { SyncDeps } from "./sync-deps.ts";
-import type { Inventory, RunInputs } from "./sync-memory.ts";
+import type { RunInputs } from "./sync-memory.ts";
 
 /** Reads what the revision wants. Ends the run when neither it, nor the spec, nor a live object changed since the last. */
 export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> {
@@ -15,7 +15,8 @@ export async function readManifests(run: Run, deps: SyncDeps): Promise<Outcome> 
     return { kind: "unchanged" };
   run.attempted = true;
   const started = deps.clock.monotonicMs();
-  if (memory.inventory?.live !== run.live) memory.inventory = inventoryOf(run.live, repository.metadata.uid);
+  if (memory.inventory?.live !== run.live)
+    memory.inventory = inventoryOf(run.live, repository.metadata.uid, memory.inventory);
   run.owned = memory.inventory.count;
   run.desired = await readerFor(run, deps).read(resolved, memory.inventory);
   memory.desired = run.desired;
@@ -62,19 +63,4 @@ function readerFor({ repository, memory }: Run, deps: SyncDeps): DesiredReader {
     opened.desired = { path, reader: openDesiredReader(options) };
   }
   return opened.desired.reader;
-}
-
-/** What of the live objects is the repository's, and in which files it says that it stands. */
-function inventoryOf(live: LiveObjects, uid: string): Inventory {
-  const manifestFiles = new Map<string, string[]>();
-  let count = 0;
-  for (const object of live.items) {
-    if (ownerUidOf(object) !== uid) continue;
-    if (!object.metadata.deletionTimestamp) count += 1;
-    const file = object.metadata.annotations?.[ANNOTATIONS.path];
-    if (file === undefined) continue;
-    // Not pushed: an array that grows takes room for sixteen more.
-    manifestFiles.set(file, (manifestFiles.get(file) ?? []).concat(refText(refOf(object))));
-  }
-  return { live, count, manifestFiles };
 }

@@ -1,9 +1,9 @@
 import { keyOf, type ObjectKey, type ObjectRef } from "../apis/index.ts";
-import type { DesiredReader, KnownObjects } from "../desired/index.ts";
+import type { DesiredReader } from "../desired/index.ts";
 import { createPlanner, type DesiredState, type Planner } from "../plan/index.ts";
 import type { GitReader, RefRequest, Resolved } from "../source/index.ts";
 import { type Corrections, createCorrections } from "./corrections.ts";
-import type { LiveObjects } from "./live-reads.ts";
+import type { Inventory } from "./inventory.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What decides the outcome of a run; when all of it is as before, there is nothing to do. */
@@ -20,13 +20,6 @@ export interface OpenRepository {
   readonly source: string;
   readonly git: GitReader;
   desired?: { readonly path: string; readonly reader: DesiredReader };
-}
-
-/** The repository's share of the live objects, as long as those are the same. */
-export interface Inventory extends KnownObjects {
-  readonly live: LiveObjects;
-  /** Without those that are being deleted. */
-  readonly count: number;
 }
 
 /** Which commit a ref named when a server was asked. */
