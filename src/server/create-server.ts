@@ -96,13 +96,35 @@ function openApp(deps: HealthDeps): { app: FastifyInstance; listener: Listener }
     routerOptions: { maxParamLength: 300 },
     ajv: { customOptions: { allErrors: true, removeAdditional: false, allowUnionTypes: true } },
     serverFactory(api) {
-      listener = createListener({ gateway: deps.gateway, guard: deps.guard, api });
+      const { gateway, guard, maxConnections } = deps;
+      const bound = maxConnections === undefined ? {} : { maxConnections };
+      listener = createListener({ gateway, guard, api, ...bound, onShed: shedLog(deps) });
       return listener.server;
     },
     clientErrorHandler: (error, socket) => listener?.refuseUnparsable(error, socket as Socket),
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply, deps),
   });
-  return { app, listener: listener as Listener };
+  const opened = listener as unknown as Listener;
+  deps.metrics.watch("sless_http_connections", "Connections of clients", opened.connections);
+  return { app, listener: opened };
+}
+
+/** One line a minute, however many connections are closed. */
+const SHED_PAUSE_MS = 60_000;
+
+function shedLog({ log, metrics }: Pick<HealthDeps, "log" | "metrics">): () => void {
+  let shed = 0;
+  let isQuiet = false;
+  return () => {
+    shed += 1;
+    metrics.onShed();
+    if (isQuiet) return;
+    isQuiet = true;
+    setTimeout(() => {
+      isQuiet = false;
+    }, SHED_PAUSE_MS).unref();
+    log.warn({ shed }, "too many connections: those that are idle for longest are closed");
+  };
 }
 
 function answerErrors(app: FastifyInstance, deps: Pick<HealthDeps, "log">): void {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Socket } from "node:net";
 import type { SlessError } from "../errors/index.ts";
 import { type Gateway, hasBody } from "../gateway/index.ts";
+import { connectionBound } from "./connection-bound.ts";
 import { slessAnswer } from "./error-answer.ts";
 import type { RequestGuard } from "./request-guard.ts";
 import { targetFault, toOriginForm } from "./request-target.ts";
@@ -15,11 +16,15 @@ const HEAD_MS = 60_000;
 const REST_MS = 30_000;
 /** Whoever vanished without a word is found out, where no limit ends the call. */
 const PROBE_AFTER_MS = 60_000;
+/** Of one process: 50,000 that do nothing would take all the memory that the chart gives it. */
+const CONNECTIONS_MAX = 5_000;
 
 export interface Listener {
   readonly server: Server;
   /** Ends a connection on which something came that is no HTTP; to be called once for each. */
   refuseUnparsable(error: Error, socket: Socket): void;
+  /** Connections now. */
+  connections(): number;
   /** From now on every answer ends its connection; resolves when all are sent, at the latest after `timeoutMs`. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -32,6 +37,10 @@ export interface ListenerDeps {
   readonly headMs?: number;
   /** How long a client that was answered may go on sending its body; default 30,000. */
   readonly restMs?: number;
+  /** Connections at a time; default 5,000. */
+  readonly maxConnections?: number;
+  /** Hears of every connection that is closed for want of room. */
+  readonly onShed?: () => void;
 }
 
 /**
@@ -40,23 +49,26 @@ export interface ListenerDeps {
  */
 export function createListener(deps: ListenerDeps): Listener {
   const { isCall } = deps.gateway;
-  const { headMs = HEAD_MS, restMs = REST_MS } = deps;
+  const { headMs = HEAD_MS, restMs = REST_MS, maxConnections = CONNECTIONS_MAX } = deps;
+  const bound = connectionBound({ max: maxConnections, ...(deps.onShed ? { onShed: deps.onShed } : {}) });
   const active = new Set<ServerResponse>();
   const exchanges = new WeakMap<Socket, Exchange>();
   const refused = new WeakSet<Socket>();
   let draining = false;
   let onEmpty: () => void = () => undefined;
 
-  function track(res: ServerResponse): void {
+  function track({ socket }: IncomingMessage, res: ServerResponse): void {
     active.add(res);
+    bound.busy(socket);
     if (draining) res.shouldKeepAlive = false;
     res.once("close", () => {
       active.delete(res);
+      bound.idle(socket);
       if (active.size === 0) onEmpty();
     });
   }
   function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
-    track(res);
+    track(req, res);
     throwAwayRest(req, res, restMs);
     exchanges.set(req.socket, { req, res });
     // Of what came in one piece with an upgrade that is not taken, nothing is left to be answered.
@@ -84,9 +96,11 @@ export function createListener(deps: ListenerDeps): Listener {
     requireHostHeader: false, // Node would refuse without a word
   };
   const server = createServer(options, (req, res) => serve(req, res, false));
+  server.on("connection", bound.take);
   server.on("checkContinue", (req, res) => serve(req, res, true));
   server.on("upgrade", (req, socket, head) => {
     // Not tracked: a socket that never ends by itself shall not hold up a stop.
+    bound.busy(req.socket);
     const refusal = targetFault(req) ?? deps.guard.refusal(req.headers, true);
     if (refusal)
       socket.on("error", () => undefined).end(`HTTP/1.1 ${refusal.status} Refused\r\nconnection: close\r\n\r\n`);
@@ -94,6 +108,7 @@ export function createListener(deps: ListenerDeps): Listener {
   });
   return {
     server,
+    connections: () => bound.open,
     refuseUnparsable(error, socket) {
       // What comes after is no HTTP either.
       if (refused.has(socket)) return;

@@ -18,6 +18,8 @@ export interface Metrics {
   readonly contentType: string;
   /** For the gateway's `onCall`. */
   onCall(call: FinishedCall): void;
+  /** A connection was closed for want of room. */
+  onShed(): void;
   /** For `onDelivery` of the webhooks. */
   onDelivery(outcome: DeliveryOutcome): void;
   /** Counts the steps of syncs, builds and rollouts as they are reported. */
@@ -63,6 +65,11 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     labelNames: ["outcome"] as const,
     registers,
   });
+  const shed = new Counter({
+    name: "sless_http_connections_shed_total",
+    help: "Connections that were closed because there were too many",
+    registers,
+  });
   const queues = new Map<string, () => number>();
   new Gauge({
     name: "sless_queue_depth",
@@ -82,6 +89,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       calls.inc({ ...labels, status: statusLabel(status) });
       callSeconds.observe(labels, durationMs / 1_000);
     },
+    onShed: () => shed.inc(),
     onDelivery: (outcome) => deliveries.inc({ outcome }),
     report(event) {
       if (event.step === "notice") return;

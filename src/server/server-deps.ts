@@ -80,12 +80,14 @@ export interface ServerDeps {
   readonly goneWaitMs?: number;
   /** How long `close` lets calls finish; default 10,000. */
   readonly closeTimeoutMs?: number;
+  /** Connections of clients at a time; default 5,000. */
+  readonly maxConnections?: number;
 }
 
 /** What a server needs that answers for its health, and passes calls on. */
 export type HealthDeps = Pick<
   ServerDeps,
-  "gateway" | "guard" | "authorize" | "metrics" | "readiness" | "log" | "closeTimeoutMs"
+  "gateway" | "guard" | "authorize" | "metrics" | "readiness" | "log" | "closeTimeoutMs" | "maxConnections"
 >;
 
 /** What routes see: the dependencies, and when the server begins to close. */

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import { createServer } from "../../src/server/index.ts";
+import { createMetrics, createServer } from "../../src/server/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { bodyOf, httpServer } from "../support/http-server.ts";
 import { rawExchange } from "../support/raw-exchange.ts";
@@ -126,7 +126,9 @@ it("invoking needs no trigger, passes body and answer, and keeps the caller's cr
 it("a taken port is told as such", async () => {
   const { port } = await serverFixture();
   const other = await serverFixture();
-  const deps = { store: other.store, runtimes: new Map() } as unknown as Parameters<typeof createServer>[0];
+  const deps = { store: other.store, runtimes: new Map(), metrics: createMetrics() } as unknown as Parameters<
+    typeof createServer
+  >[0];
   const second = createServer({ ...deps, gateway: { close: async () => undefined } as never });
   await expect(second.listen({ host: "127.0.0.1", port })).rejects.toMatchObject({ code: "port_taken" });
   await second.close();
