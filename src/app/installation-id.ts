@@ -16,7 +16,7 @@ export async function installationId(data: string): Promise<string> {
   if (ID.test(known)) return known;
   const made = randomBytes(6).toString("hex");
   try {
-    await writeFile(file, `${made}\n`);
+    await writeFile(file, `${made}\n`, { flush: true });
   } catch (error) {
     throw new SlessError("storage_unavailable", { what: file, cause: messageOf(error) }, { cause: error });
   }

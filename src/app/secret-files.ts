@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isNamespaceName, isSecretKey, isSecretName, type ObjectKey } from "../apis/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
@@ -62,6 +62,7 @@ export function secretFiles(folder: string): SecretFiles {
         const draft = join(dirname(place), DRAFT);
         await rm(draft, { recursive: true, force: true });
         await rename(place, draft);
+        await syncFolder(dirname(place));
         await rm(draft, { recursive: true, force: true });
         tell(secret);
         return true;
@@ -92,7 +93,18 @@ async function writeKeys(
     await replaceFile(join(place, key), value);
     changed = true;
   }
+  // New names stand in their folders.
+  for (const folder of [place, dirname(place), dirname(dirname(place))]) await syncFolder(folder);
   return changed;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 /** A reader sees the old value or the new one, whole; so does whoever comes after a crash. */

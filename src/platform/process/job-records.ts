@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { WorkloadRef } from "../../apis/index.ts";
 import type { JobState } from "../platform.ts";
@@ -8,7 +8,9 @@ const RUNS_KEPT = 20;
 
 /** The runs of jobs on disk: `<folder>/<namespace>/<Kind>-<name>/<runID>.json`, each whole or not there. */
 export interface JobRecords {
-  read(workload: WorkloadRef, runID: number): Promise<JobState | undefined>;
+  /** What a machine that lost its power left of one says that there was a run, and nothing else of it. */
+  read(workload: WorkloadRef, runID: number): Promise<JobState | "unreadable" | undefined>;
+  /** On the disk when it resolves: what it says is under way is not begun a second time. */
   write(workload: WorkloadRef, runID: number, state: JobState): Promise<void>;
   remove(workload: WorkloadRef): Promise<void>;
   /** Where a run finds its event, and leaves its result. */
@@ -29,6 +31,7 @@ export function jobRecords(folder: string): JobRecords {
       try {
         return JSON.parse(await readFile(pathOf(workload, runID, ".json"), "utf8")) as JobState;
       } catch (error) {
+        if (error instanceof SyntaxError) return "unreadable";
         if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
         throw error;
       }
@@ -36,12 +39,23 @@ export function jobRecords(folder: string): JobRecords {
     async write(workload, runID, state) {
       const path = pathOf(workload, runID, ".json");
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(`${path}.draft`, JSON.stringify(state), { mode: 0o600 });
+      await writeFile(`${path}.draft`, JSON.stringify(state), { mode: 0o600, flush: true });
       await rename(`${path}.draft`, path);
+      await syncFolder(dirname(path));
       await removeOldRuns(folderOf(workload), runID);
     },
     remove: (workload) => rm(folderOf(workload), { recursive: true, force: true }),
   };
+}
+
+/** A new name stands in its folder. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 async function removeOldRuns(folder: string, runID: number): Promise<void> {

@@ -101,8 +101,8 @@ export function openJobRuns({ folder, deps, logOf, changed }: JobRunsOptions): J
 /** What the record says; a run that it calls running, but that is none of ours, ended with an earlier process. */
 async function recall({ spec, runID, begun }: JobRun, records: JobRecords, now: string): Promise<JobState | undefined> {
   const known = await records.read(spec.workload, runID);
-  const state =
-    known ?? (begun ? { phase: "running", jobName: jobNameOf(spec.workload, runID), startTime: now } : undefined);
+  const lost: JobState = { phase: "running", jobName: jobNameOf(spec.workload, runID), startTime: now };
+  const state = known === "unreadable" ? lost : (known ?? (begun ? lost : undefined));
   if (state?.phase !== "running") return state;
   const interrupted: JobState = { ...state, phase: "failed", completionTime: now, message: INTERRUPTED };
   for (const file of Object.values(records.filesOf(spec.workload, runID))) await rm(file, { force: true });

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdir, stat } from "node:fs/promises";
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -72,6 +72,24 @@ describe("the process platform", () => {
     const state = await untilState(platform, spec.workload, (now) => now?.failure?.reason === "ImageDamaged");
     expect(state?.failure?.message).toMatch(/^Its image on this machine is damaged: "source\/handler.py" is gone\. /);
   });
+
+  it.each(["", "{"])(
+    "a run of whose record a power cut left %j is told as interrupted, and not run again",
+    async (left) => {
+      const { platform, makeImage, folder } = await openProcessPlatform();
+      const run = { spec: jobOf(await makeImage()), runID: 1, eventJSON: undefined };
+      const records = join(folder, "platform/jobs/demo/FunctionJob-report");
+      await mkdir(records, { recursive: true });
+      await writeFile(join(records, "1.json"), left);
+      expect(await platform.runJob(run)).toMatchObject({
+        phase: "failed",
+        jobName: "report-1",
+        message: expect.stringContaining("Raise spec.runID to run it again."),
+      });
+      expect(await platform.runJob(run)).toMatchObject({ phase: "failed" });
+      expect(await logText(platform, run.spec.workload)).toBe("");
+    },
+  );
 
   it("a replica that never becomes ready is killed at the deadline, and says so", async () => {
     const timing = { startDeadlineMs: 300, backOffMinMs: 60_000 };
