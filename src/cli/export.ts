@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
 import { type AnyObject, API_VERSION, type ObjectRef, refOf } from "../apis/index.ts";
-import { pulledIntent, withoutCredentials } from "../pull/index.ts";
+import { withoutCredentials } from "../errors/index.ts";
+import { pulledIntent } from "../pull/index.ts";
 import { chosenObjects, ONLY_OPTION } from "./chosen-objects.ts";
 import { nameOf } from "./kind-names.ts";
 import { liveObjects } from "./live-objects.ts";

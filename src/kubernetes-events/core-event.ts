@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { API_VERSION } from "../apis/index.ts";
+import { redactUrls } from "../errors/index.ts";
 import type { ApiObject } from "../kubernetes/index.ts";
 import type { EventNews } from "../report/index.ts";
 
@@ -7,8 +8,6 @@ import type { EventNews } from "../report/index.ts";
 export const COMPONENT = "sless";
 const MESSAGE_MAX = 1_000;
 const REASON_MAX = 128;
-/** A URL's user name and password. */
-const USER_INFO = /:\/\/[^/?#@\s]+@/g;
 
 /**
  * Event of core/v1, which every tool shows with its count and last time: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
@@ -67,5 +66,5 @@ function camelCase(reason: string): string {
 }
 
 function shown(message: string): string {
-  return message.replace(USER_INFO, "://***@").slice(0, MESSAGE_MAX).toWellFormed();
+  return redactUrls(message).slice(0, MESSAGE_MAX).toWellFormed();
 }

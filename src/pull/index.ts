@@ -5,5 +5,4 @@ export { deeperOf, openFolder, type PullFolder, refused } from "./open-folder.ts
 export * from "./pull-folder.ts";
 export type { FolderState, PullAction, PullRow } from "./pull-request.ts";
 export { pulledIntent } from "./pulled-intent.ts";
-export { withoutCredentials } from "./repository-address.ts";
 export { filesOf, type TrackedFiles } from "./tracked-files.ts";

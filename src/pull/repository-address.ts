@@ -51,8 +51,3 @@ export function isSameRemote(a: RepositoryAddress, b: RepositoryAddress): boolea
   if (a.kind !== "remote" || b.kind !== "remote") return false;
   return a.host === b.host && a.path === b.path && (a.scheme !== b.scheme || a.port === b.port);
 }
-
-/** A URL without user and password. */
-export function withoutCredentials(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1");
-}

@@ -11,6 +11,7 @@ import {
   type WorkloadStatus,
   webhookPathOf,
 } from "../apis/index.ts";
+import { withoutCredentials } from "../errors/index.ts";
 import type {
   CommonItem,
   ConditionItem,
@@ -199,10 +200,6 @@ function repositoryItem(object: ObjectOf<"Repository">, common: CommonItem): Rep
     last_attempted_revision: status.lastAttemptedRevision,
     last_applied_revision: status.lastAppliedRevision,
   };
-}
-
-function withoutCredentials(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1");
 }
 
 export function repositoryNames(repositories: readonly ObjectOf<"Repository">[]): RepositoryNames {

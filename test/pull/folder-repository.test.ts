@@ -5,7 +5,7 @@ import type { ObjectOf, RepositorySpec } from "../../src/apis/index.ts";
 import { folderRepository } from "../../src/pull/folder-repository.ts";
 import { openFolder } from "../../src/pull/open-folder.ts";
 import { originUrl } from "../../src/pull/origin-url.ts";
-import { isSameRemote, parseAddress, withoutCredentials } from "../../src/pull/repository-address.ts";
+import { isSameRemote, parseAddress } from "../../src/pull/repository-address.ts";
 import { gitRepository, runGit } from "../support/git-repository.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openGit } from "../sync/sync-world.ts";
@@ -41,10 +41,6 @@ it.each([
   ["/srv/x", "/srv/x"],
 ])("%s is a path of this machine", (url, path) => {
   expect(parseAddress(url)).toEqual({ kind: "local", path });
-});
-
-it("credentials leave an address", () => {
-  expect(withoutCredentials("https://me:secret@host/x")).toBe("https://host/x");
 });
 
 it.each([

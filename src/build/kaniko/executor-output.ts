@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { redactUrls } from "../redact-urls.ts";
+import { redactUrls } from "../../errors/index.ts";
 
 /** What the executor's own lines tell. */
 export interface ExecutorFailure {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
+import { redactUrls } from "../../errors/index.ts";
 import { findProgram, type LogFile, lastLines, type ProcessSupervisor, readOutput } from "../../processes/index.ts";
 import { BuildFault } from "../build-fault.ts";
-import { redactUrls } from "../redact-urls.ts";
 
 export interface BuildCommand {
   readonly command: readonly string[];

@@ -1,3 +1,5 @@
+import { redactUrls } from "../../errors/index.ts";
+
 const OPTION = /^(-e|--editable|-r|--requirement|-c|--constraint|-f|--find-links)(?:[\s=]+|(?<=^-[erfc]))(.*)$/;
 const ADDRESS = /^(?:[a-z][a-z0-9+.-]*:\/\/|git\+|hg\+|svn\+|bzr\+)/i;
 const ARCHIVE = /\.(?:whl|zip|tar|tgz|tbz|txz|tar\.(?:gz|bz2|xz|lzma|lz)|tlz|egg)$/i;
@@ -73,6 +75,6 @@ function unquoted(text: string): string {
 
 /** Without what addresses may carry, and short. */
 function shown(line: string): string {
-  const clean = line.replaceAll(/:\/\/[^\s/@]+@/g, "://***@");
+  const clean = redactUrls(line);
   return clean.length > 80 ? `${clean.slice(0, 79)}…` : clean;
 }

@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { redactUrls, withoutCredentials } from "../../src/errors/index.ts";
+
+it.each([
+  ["https://user:token@host/x", "https://***@host/x"],
+  ["see git+ssh://git:pw@host/a and http://t@b.test", "see git+ssh://***@host/a and http://***@b.test"],
+  ["mail a@b.test, https://host/@scope/name", "mail a@b.test, https://host/@scope/name"],
+  ["https://ada:p@ss:w@rd@host/x", "https://***@host/x"],
+  ["https://ada:what?@host", "https://***@host"],
+  ["'https://a@b','https://c@d'", "'https://***@b','https://***@d'"],
+])("takes credentials out of %j", (text, clean) => {
+  expect(redactUrls(text)).toBe(clean);
+});
+
+it.each(["a.", "a-", "://", "a://", "@", "://a@"])("looks through megabytes of %j while nobody waits", (part) => {
+  expect(redactUrls(part.repeat(1_000_000)).length).toBeGreaterThan(0);
+});
+
+it.each([
+  ["https://me:secret@host/x", "https://host/x"],
+  ["https://me:p@ss@host/x", "https://host/x"],
+  ["ssh://git@host:22/x@y", "ssh://host:22/x@y"],
+  ["https://host/a@b", "https://host/a@b"],
+  ["/srv/a@b", "/srv/a@b"],
+])("of %j a URL without credentials is %j", (url, clean) => {
+  expect(withoutCredentials(url)).toBe(clean);
+});
