@@ -113,14 +113,18 @@ describe("a repository that a client made", () => {
 
   it("fetches nothing while it is suspended", async () => {
     const { repository, server } = await remote(idle("one"));
+    const beside = await remote(idle("beside"));
     const app = await startApp();
     await app.client.create("repositories", { name: "team", url: server.url, interval: "1s" }, IN);
+    await app.client.create("repositories", { name: "beside", url: beside.server.url, interval: "1s" }, IN);
     await applied(app, "team", repository.head);
     await app.client.patch("repositories", "team", { suspend: true }, IN);
     await repositoryThat("rests", app, "team", (item) => reasonOf(item) === "Suspended");
     server.requests();
     const next = await repository.commit("next", idle("two"));
-    await app.app.settled();
+    // Intervals pass meanwhile.
+    for (const what of ["one change", "another"])
+      await applied(app, "beside", await beside.repository.commit(what, { [what]: what }));
     expect(server.requests()).toEqual([]);
     await app.client.patch("repositories", "team", { suspend: false }, IN);
     await applied(app, "team", next);

@@ -35,7 +35,7 @@ function drainCases(subject: Subject): void {
     );
     const reply = await call;
     expect([reply.status, reply.body.toString(), reply.headers.connection]).toEqual([200, "slept", "close"]);
-    expect(await replica.exited).toBe(0);
+    expect(await replica.exited()).toBe(0);
     idle.destroy();
   });
 
@@ -43,7 +43,7 @@ function drainCases(subject: Subject): void {
     const replica = await subject.start();
     expect((await act(replica.origin, "describe")).status).toBe(200);
     replica.process.kill("SIGTERM");
-    expect(await replica.exited).toBe(0);
+    expect(await replica.exited()).toBe(0);
   });
 
   it("a second SIGTERM, or the end of the time to drain, ends the calls too", async () => {
@@ -67,7 +67,7 @@ function drainCases(subject: Subject): void {
       (seen) => seen === "refused",
     );
     twice.process.kill("SIGTERM");
-    expect(await Promise.all([twice.exited, late.exited])).toEqual([143, 143]);
+    expect(await Promise.all([twice.exited(), late.exited()])).toEqual([143, 143]);
     expect(await Promise.all(calls)).toEqual(["broken", "broken"]);
   });
 }
@@ -76,7 +76,7 @@ function parentCases(subject: Subject): void {
   it("the end of the parent is the end of the replica", async () => {
     const replica = await subject.start();
     replica.orphan();
-    expect(await replica.exited).toSatisfy((code) => code === "SIGKILL" || code === 1);
+    expect(await replica.exited()).toSatisfy((code) => code === "SIGKILL" || code === 1);
   });
 
   it("the end of the parent is the end also of a handler that blocks", async () => {
@@ -84,7 +84,7 @@ function parentCases(subject: Subject): void {
     const call = act(replica.origin, "block").catch(() => "broken");
     await hasWritten(replica.stdout, "blocking");
     replica.orphan();
-    await replica.exited;
+    await replica.exited();
     expect(await call).toBe("broken");
   });
 }
@@ -106,7 +106,7 @@ function jobCases(subject: Subject): void {
       },
       image,
     );
-    const code = await job.exited;
+    const code = await job.exited();
     return { code, stderr: job.stderr(), result: await readFile(files[1], "utf8").catch(() => undefined) };
   }
 
@@ -208,13 +208,13 @@ function copiedBytes(log: string, count: number): Buffer {
 function loadCases(subject: Subject): void {
   it("a setting that is no number is refused with a reason", async () => {
     const replica = subject.spawn({ SLESS_TIMEOUT_SEC: "soon" });
-    expect(await replica.exited).toBe(65);
+    expect(await replica.exited()).toBe(65);
     expect(replica.stderr()).toMatch(/^sless: SLESS_TIMEOUT_SEC is .*soon/);
   });
 
   it("a taken port is told", async () => {
     const replica = subject.spawn({ PORT: String(subject.shared().port) });
-    expect(await replica.exited).toBe(65);
+    expect(await replica.exited()).toBe(65);
     expect(replica.stderr()).toMatch(/^sless: port \d+ cannot be listened on/m);
   });
 

@@ -110,7 +110,7 @@ function deadlineCases(subject: Subject): void {
       503,
       expect.objectContaining({ reason: "replica_replaced" }),
     ]);
-    expect(await replica.exited).toBe(75);
+    expect(await replica.exited()).toBe(75);
     expect(replica.stderr()).toMatch(/the replica is replaced; it stands at\n(.*\n)*.*handler\./);
   });
 

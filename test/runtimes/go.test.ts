@@ -177,7 +177,7 @@ describe("a Go handler that writes its own answer", () => {
     const [, socket] = await once(upgrading, "upgrade");
     await once(socket.resume(), "close");
     expect((await send(replica.origin, { path: "/block", headers })).status).toBe(504);
-    expect(await replica.exited).toBe(75);
+    expect(await replica.exited()).toBe(75);
   });
 
   it("as a job its body is the result", async () => {
@@ -185,7 +185,7 @@ describe("a Go handler that writes its own answer", () => {
     const files = await temporaryFolder();
     const env = { SLESS_JOB: "1", SLESS_RESULT_FILE: join(files, "result") };
     const job = spawnRuntime(go, image, env);
-    expect(await job.exited).toBe(1);
+    expect(await job.exited()).toBe(1);
     expect(job.stderr()).toContain("status 418");
     expect(await readFile(join(files, "result"), "utf8")).toBe("POST ");
   });

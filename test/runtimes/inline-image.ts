@@ -47,7 +47,7 @@ export async function refusedStart(
     SLESS_ENTRYPOINT: entrypoint,
   });
   onTestFinished(() => killReplica(replica));
-  const code = await replica.exited;
+  const code = await replica.exited();
   const log = replica.stderr();
   return { code, reason: log.trimEnd().split("\n").at(-1) ?? "", log };
 }

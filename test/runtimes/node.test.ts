@@ -93,7 +93,7 @@ describe("the end of a Node call", () => {
     const replica = await inlineReplica(node, { "handler.js": `exports.handle = async () => { ${body} };` });
     const reply = await act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "1000" } });
     expect([reply.status, reply.json]).toEqual([504, expect.objectContaining({ reason: "function_timeout" })]);
-    expect(await replica.exited).toBe(75);
+    expect(await replica.exited()).toBe(75);
     expect(replica.stderr()).toMatch(/the replica is replaced; it stands at\n {4}at .*handler\.js:1/);
   });
 
@@ -102,7 +102,7 @@ describe("the end of a Node call", () => {
     const replica = await inlineReplica(node, { "handler.js": code });
     const call = act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "1000" } }).catch(() => "broken");
     expect(await call).toBe("broken");
-    expect(await replica.exited).toBe("SIGKILL");
+    expect(await replica.exited()).toBe("SIGKILL");
     expect(replica.stderr()).toContain("the replica is replaced");
   });
 
@@ -118,7 +118,7 @@ describe("the end of a Node call", () => {
     const replica = await inlineReplica(node, { "handler.js": code });
     const reply = await act(replica.origin, "");
     expect([reply.status, reply.json]).toEqual([500, expect.objectContaining({ reason: "handler_error" })]);
-    expect(await replica.exited).toBe(1);
+    expect(await replica.exited()).toBe(1);
     expect(replica.stderr()).toContain("Error: stray");
   });
 
@@ -208,7 +208,7 @@ describe("the end of a Node job", () => {
     const image = await inlineImage(machine, { "handler.js": code });
     const job = spawnRuntime(machine, image, { SLESS_JOB: "1" });
     onTestFinished(() => killReplica(job));
-    return { code: await job.exited, stdout: job.stdout(), stderr: job.stderr() };
+    return { code: await job.exited(), stdout: job.stdout(), stderr: job.stderr() };
   }
 
   it.each<[string, string, number]>([
@@ -252,7 +252,7 @@ describe("the end of a Node job", () => {
       const replica = await inlineReplica(current, { "handler.js": code }, { SLESS_TIMEOUT_SEC: "1" });
       await act(replica.origin, "", { how });
       if (how === "drain") replica.process.kill("SIGTERM");
-      expect(await replica.exited).toBe(expected);
+      expect(await replica.exited()).toBe(expected);
       expect(replica.stdout()).toBe("");
     }
   });

@@ -111,7 +111,7 @@ async def handle(event, context):
     const code = "async def handle(event):\n    while True: pass\n";
     const replica = await inlineReplica(python, { "handler.py": code }, { SLESS_TIMEOUT_SEC: "1" });
     expect((await act(replica.origin, "")).status).toBe(504);
-    expect(await replica.exited).toBe(75);
+    expect(await replica.exited()).toBe(75);
     expect(replica.stderr()).toContain('handler.py", line 2, in handle');
   });
 
@@ -120,7 +120,7 @@ async def handle(event, context):
     const replica = await inlineReplica(python, { "handler.py": code });
     const reply = act(replica.origin, "", {}, { headers: { "x-sless-timeout-ms": "1000" } }).catch(() => "broken");
     expect(await reply).toBe("broken");
-    expect(await replica.exited).toBe(1);
+    expect(await replica.exited()).toBe(1);
     expect(replica.stderr()).toMatch(/Timeout.*\n(.*\n)*.*handler\.py", line 2 in handle/);
   });
 

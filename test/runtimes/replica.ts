@@ -3,6 +3,8 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expandCommand, expandEnv, type Interpreter, type Runtime } from "../../src/runtimes/index.ts";
 import { eventually } from "../support/eventually.ts";
+import { processesBelow } from "../support/process-tree.ts";
+import { within } from "../support/within.ts";
 
 /** A runtime with the interpreter of this machine that stands in for the one it names. */
 export interface Machine {
@@ -24,8 +26,8 @@ export interface Replica {
   /** What it has written so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves with code or signal when it has ended. */
-  readonly exited: Promise<number | NodeJS.Signals>;
+  /** Waits for its end and that of its output; its code or signal. */
+  exited(): Promise<number | NodeJS.Signals>;
   /** Closes the parent's end of the pipe that it watches. */
   orphan(): void;
 }
@@ -66,14 +68,17 @@ export function spawnRuntime(
   });
   const stdout = collect(child.stdout!);
   const stderr = collect(child.stderr!);
+  const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(code ?? signal!));
+  });
+  ended.catch(() => undefined); // whoever asks is told
+  const tell = () => `its processes\n${processesBelow(child.pid ?? 0)}\nit wrote\n${stdout()}\n${stderr()}`;
   return {
     process: child,
     stdout,
     stderr,
-    exited: new Promise((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code, signal) => resolve(code ?? signal!));
-    }),
+    exited: () => within(`the end of ${child.spawnargs.join(" ")}`, ended, tell),
     orphan: () => child.stdio[4]!.destroy(),
   };
 }
@@ -89,7 +94,7 @@ function collect(stream: Readable): () => string {
 /** Starts a replica and waits until it listens. */
 export async function startReplica(machine: Machine, image: Image, env: Record<string, string> = {}): Promise<Replica> {
   const started = spawnRuntime(machine, image, env);
-  const told = await text(started.process.stdio[3] as Readable);
+  const told = await within("it listens", text(started.process.stdio[3] as Readable), started.stderr);
   const port = Number(/^sless-listening (\d+)\n$/.exec(told)?.[1]);
   if (!port) throw new Error(`it does not listen: ${told}\n${started.stderr()}`);
   return { ...started, port, origin: `http://127.0.0.1:${port}` };
@@ -102,7 +107,7 @@ export async function killReplica(replica: Pick<Replica, "process" | "exited">):
   } catch {
     // it has ended
   }
-  await replica.exited.catch(() => undefined);
+  await replica.exited().catch(() => undefined);
 }
 
 /** Waits until the replica has written this. */
