@@ -39,11 +39,18 @@ function parseLine(line: string): IgnorePattern | undefined {
   return { isNegated, matches: (segments, isFolder) => (isFolder || !isForFolders) && matchesPath(parts, segments) };
 }
 
-/** Spaces at the end count only when escaped. */
+/** Spaces at the end count only when escaped. By hand: a pattern would look at each of many spaces anew. */
 function trimSpaces(line: string): string {
-  const kept = line.replace(/ +$/, "");
-  const backslashes = /\\*$/.exec(kept)![0].length;
-  return backslashes % 2 === 1 && kept !== line ? `${kept} ` : kept;
+  const end = endWithout(" ", line, line.length);
+  const backslashes = end - endWithout("\\", line, end);
+  return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
+}
+
+/** Where what ends at `end` begins to be nothing but this character. */
+function endWithout(character: string, line: string, end: number): number {
+  let at = end;
+  while (at > 0 && line[at - 1] === character) at--;
+  return at;
 }
 
 /** An escaped slash is one like any other, but that `**` before it needs at least one folder. */

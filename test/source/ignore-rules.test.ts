@@ -112,3 +112,13 @@ it("agrees with git on any rules", async () => {
   );
   await fc.assert(agrees, { numRuns: 150 });
 });
+
+// A tenant's file is read by the process that serves all of them.
+it.each([" ", "\\", "\\ ", "*", "**/", "[", "a/", "!", "#"])(
+  "a line of a megabyte of %j is read while nobody waits",
+  (part) => {
+    const line = part.repeat(1_000_000 / part.length);
+    for (const text of [`${line}x`, `x${line}x`, `x${line}`])
+      expect(ignored({ [IGNORE_FILE]: text }, ["y/y"])).toEqual([]);
+  },
+);

@@ -29,14 +29,17 @@ export function dependencyFault(name: string, content: Uint8Array): TextFault | 
   return undefined;
 }
 
-/** As Python declares the encoding of a file, in one of its first two lines. */
-const DECLARED = /^[^\n]*#.*coding[:=]\s*[-\w.]+|^[^\n]*\n[^\n]*#.*coding[:=]\s*[-\w.]+/;
-
 function requirementsFault(content: Uint8Array): TextFault | undefined {
   const at = decodeText(content).indexOf("\uFFFD");
-  if (at < 0 || Buffer.from(content).includes("\uFFFD") || DECLARED.test(Buffer.from(content).toString("latin1")))
+  if (at < 0 || Buffer.from(content).includes("\uFFFD") || declaresEncoding(Buffer.from(content).toString("latin1")))
     return undefined;
   return { ...placeAt(decodeText(content), at), cause: "it is no UTF-8 text" };
+}
+
+/** As Python does it, in a comment of one of its first two lines. */
+function declaresEncoding(text: string): boolean {
+  const comments = text.split("\n", 2).flatMap((line) => (line.includes("#") ? line.slice(line.indexOf("#")) : []));
+  return comments.some((comment) => /coding[:=]\s*[-\w.]/.test(comment));
 }
 
 const TOKEN =

@@ -64,9 +64,18 @@ function logicalLines(text: string): { number: number; line: string }[] {
     begun = undefined;
   }
   if (begun) lines.push(begun);
-  return lines
-    .map(({ number, line }) => ({ number, line: line.replace(/(?:^|\s+)#.*$/, "").trim() }))
-    .filter(({ line }) => line !== "");
+  return (
+    lines
+      // One space for many first: a pattern that begins with any number of them would look at each anew.
+      .map(({ number, line }) => ({
+        number,
+        line: line
+          .replaceAll(/\s+/g, " ")
+          .replace(/(?:^| )#.*$/, "")
+          .trim(),
+      }))
+      .filter(({ line }) => line !== "")
+  );
 }
 
 function unquoted(text: string): string {

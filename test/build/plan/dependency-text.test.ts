@@ -101,6 +101,11 @@ describe("requirements that are no text", () => {
   });
 });
 
+it("a line of nothing but comment signs is looked through while nobody waits", () => {
+  const content = Buffer.concat([Buffer.from("#".repeat(1_000_000)), Buffer.of(0xff)]);
+  expect(dependencyFault("requirements.txt", content)).toMatchObject({ line: 1, column: 1_000_001 });
+});
+
 it("files whose content decides nothing are not looked into", () => {
   expect(dependencyFault("package-lock.json", bytes("{"))).toBeUndefined();
   expect(dependencyFault(".npmrc", Buffer.from([0xff]))).toBeUndefined();

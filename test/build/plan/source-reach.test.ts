@@ -36,6 +36,16 @@ describe("requirements that the dependency files alone can install", () => {
   });
 });
 
+// A tenant's file is looked through by the process that serves all of them.
+it.each([" ", "x ", " @", "@ ", " ;", "; ", " --", " #", "\\", "a.", "x\\\n", "[", "./"])(
+  "requirements of a megabyte of %j are looked through while nobody waits",
+  (part) => {
+    const line = part.repeat(1_000_000 / part.length);
+    for (const text of [`${line}x`, `x${line}x`, `-r ${line}x`, `"${line}`])
+      expect(() => requirementsReach(text, KNOWN)).not.toThrow();
+  },
+);
+
 describe("requirements that reach into the source", () => {
   it.each([
     ["-e .", "installs the source itself"],
