@@ -5,6 +5,7 @@ import { eventually } from "../support/eventually.ts";
 import { bodyOf } from "../support/http-server.ts";
 import { gatewayFixture, HELLO } from "./gateway-fixture.ts";
 import { remoteGateway } from "./remote-gateway.ts";
+import { standsStill } from "./stands-still.ts";
 
 type Options = Parameters<typeof gatewayFixture>[0];
 
@@ -106,16 +107,7 @@ describe.each(WAYS)("through a gateway %s", (_name, open) => {
       },
     });
     const answer = await gateway.invoke(HELLO, { trigger: "invoke" });
-    let before = -1;
-    await eventually(
-      "writing has stopped",
-      () => {
-        const stopped = written > 0 && written === before;
-        before = written;
-        return stopped;
-      },
-      Boolean,
-    );
+    await standsStill(() => written);
     expect(written).toBeLessThan(50_000_000);
     answer.body.destroy();
     await eventually(

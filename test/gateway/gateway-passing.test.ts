@@ -6,6 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { bodyOf } from "../support/http-server.ts";
 import { rawExchange } from "../support/raw-exchange.ts";
 import { gatewayFixture } from "./gateway-fixture.ts";
+import { standsStill } from "./stands-still.ts";
 
 /** Answers with what arrived. */
 async function echo(req: IncomingMessage): Promise<string> {
@@ -175,16 +176,7 @@ it("a client that does not read stops the function's writing", async () => {
   const socket = connect(port, "127.0.0.1");
   socket.pause();
   socket.write("GET /fn/default/hello HTTP/1.1\r\nHost: x\r\n\r\n");
-  let before = -1;
-  await eventually(
-    "writing has stopped",
-    () => {
-      const stopped = written > 0 && written === before;
-      before = written;
-      return stopped;
-    },
-    (stopped) => stopped,
-  );
+  await standsStill(() => written);
   expect(written).toBeLessThan(50_000_000);
   socket.destroy();
 });

@@ -2,6 +2,8 @@ import { createWriteStream } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Exit, openProcessSupervisor, type SupervisedProcess } from "../../../src/processes/index.ts";
+import { processesBelow } from "../process-tree.ts";
+import { within } from "../within.ts";
 
 const LOG_LINES_SHOWN = 15;
 
@@ -56,7 +58,8 @@ export async function openServerProcesses(folder: string): Promise<ServerProcess
         const stopped = child;
         child = undefined;
         stopped?.kill(signal);
-        await stopped?.exited;
+        const tell = () => processesBelow(process.pid);
+        if (stopped) await within(`the end of ${name} by ${signal}`, stopped.exited, tell);
       },
     };
   }
