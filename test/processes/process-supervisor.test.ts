@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openProcessSupervisor, type ProcessSupervisor, readOutput } from "../../src/processes/index.ts";
 import { eventually } from "../support/eventually.ts";
-import { processesWith } from "../support/process-tree.ts";
+import { killThose, processesWith } from "../support/process-tree.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type WatchedChild, watchChild } from "../support/watched-child.ts";
 
@@ -78,7 +78,7 @@ describe("the process supervisor", () => {
     const supervisor = await supervisorIn(await temporaryFolder());
     const mark = randomUUID();
     onTestFinished(() => {
-      for (const pid of processesWith(mark)) process.kill(pid, "SIGKILL");
+      killThose(processesWith(mark));
     });
     const { output } = await run(supervisor, ["sh", "-c", `setsid env -i sh -c 'sleep 300; : ${mark}' & echo done`]);
     expect(output).toBe("done\n");

@@ -11,6 +11,16 @@ export function processesWith(text: string, parent?: number): number[] {
     .map((match) => Number(match[1]));
 }
 
+/** Kills those that still live: one that was listed may have ended since. */
+export function killThose(pids: readonly number[]): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+}
+
 const LINE_LENGTH = 200;
 
 /** A process and what descends from it as `ps` shows them, with what they wait for in the kernel. */

@@ -7,6 +7,7 @@ import { findGit } from "../../../src/source/index.ts";
 import { openNativeReader } from "../../../src/source/native/index.ts";
 import { eventually } from "../../support/eventually.ts";
 import { gitRepository, runGit } from "../../support/git-repository.ts";
+import { killThose } from "../../support/process-tree.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const git = (await findGit(process.env.PATH))!;
@@ -75,7 +76,7 @@ describe("processes", () => {
   it("that are killed between requests are started anew", async () => {
     const both = await opened();
     await blobsOf(both);
-    for (const pid of await processesOf(both.repository.dir)) process.kill(pid, "SIGKILL");
+    killThose(await processesOf(both.repository.dir));
     await blobsOf(both);
   });
 
@@ -84,9 +85,7 @@ describe("processes", () => {
     await blobsOf(both);
     let isKilling = true;
     const killing = (async () => {
-      for (let round = 0; round < 10; round++) {
-        for (const pid of await processesOf(both.repository.dir)) process.kill(pid, "SIGKILL");
-      }
+      for (let round = 0; round < 10; round++) killThose(await processesOf(both.repository.dir));
     })().finally(() => {
       isKilling = false;
     });
