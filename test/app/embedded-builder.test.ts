@@ -133,6 +133,18 @@ describeWithServers("the builder of the embedded mode over a registry", () => {
     expect(await test.installs()).toBe(1);
   });
 
+  it("an image that is damaged while it is in use is unpacked again, with the layer that its files are one with", async () => {
+    const test = await open();
+    const request = await requestOf(test, { "handler.txt": "one" });
+    const { imageRef } = await untilBuilt(test, request);
+    const { source } = (await test.resolveImage(imageRef))!;
+    await truncate(join(source, "handler.txt"));
+    expect(await test.imageDamage(imageRef)).toMatch(/handler\.txt" has 0 of 3 bytes/);
+    await untilBuilt(test, request);
+    expect(await readFile(join(source, "handler.txt"), "utf8")).toBe("one");
+    expect(await test.imageDamage(imageRef)).toBeUndefined();
+  });
+
   it("an image that cannot be fetched is a failure that names the registry, and is tried again later", async () => {
     const proxy = await registryProxy(server.host);
     const baseImage = (await ownBase()).replace(server.host, proxy.host);

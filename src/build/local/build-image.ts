@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
-import type { LogFile } from "../../processes/index.ts";
 import { expandCommand, expandEnv, type Interpreter } from "../../runtimes/index.ts";
 import { type ArchiveLimits, unpackArchive } from "../../source/index.ts";
 import type { ObjectStore } from "../../storage/index.ts";
 import { BuildFault } from "../build-fault.ts";
 import type { BuildRequest } from "../builder.ts";
 import type { CommandSlots } from "../command-slots.ts";
+import type { Making } from "../making.ts";
 import { openSource } from "../open-source.ts";
 import { buildEnvironment, type EnvironmentOptions } from "./build-environment.ts";
 import { dependenciesOf } from "./build-keys.ts";
@@ -28,14 +28,10 @@ export interface ImageDeps extends CommandDeps, EnvironmentOptions {
   readonly limits: ArchiveLimits;
 }
 
-export interface ImageBuild {
+export interface ImageBuild extends Making {
   readonly key: string;
   readonly request: BuildRequest;
   readonly interpreter: Interpreter;
-  readonly log: LogFile;
-  readonly signal: AbortSignal;
-  /** Tells what is done now. */
-  readonly step: (name: string) => void;
 }
 
 /**

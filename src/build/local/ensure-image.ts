@@ -39,7 +39,7 @@ export async function ensureImage(request: BuildRequest, deps: EnsureDeps): Prom
   want(workload, key, deps);
   if (!builds.get(key)) {
     const image = await images.read(key);
-    const damage = image && (await images.damage(key));
+    const damage = image && (await images.damage(key, image));
     if (image && damage === undefined) return reuse(request, key, image, deps);
     const ids = [failureId(key, undefined), failureId(key, entrypoint)];
     const known = ids.map((id) => failures.current(id, workload.name)).find((state) => state !== undefined);

@@ -27,8 +27,8 @@ export interface ImageRecord {
 export interface ImageFolders {
   folderOf(key: string): string;
   read(key: string): Promise<ImageRecord | undefined>;
-  /** What is missing of an image that is there, or of what it links to; looked at once. */
-  damage(key: string): Promise<string | undefined>;
+  /** What is missing of an image that is there, with this record, or of what it links to; looked at once. */
+  damage(key: string, record: ImageRecord): Promise<string | undefined>;
   /** As `damage`, of what is there now. */
   damageNow(key: string): Promise<string | undefined>;
   /** Undefined for an image that is not whole, too. */
@@ -60,13 +60,10 @@ export function imageFolders(folder: string, { checks, linked }: ImageFoldersOpt
     }
   }
 
-  async function foldersOf(key: string): Promise<string[]> {
-    const record = await read(key);
-    return record ? [folderOf(key), ...linked(record)] : [];
-  }
+  const foldersOf = (key: string, record: ImageRecord) => [folderOf(key), ...linked(record)];
 
-  async function damage(key: string): Promise<string | undefined> {
-    for (const part of await foldersOf(key)) {
+  async function damage(key: string, record: ImageRecord): Promise<string | undefined> {
+    for (const part of foldersOf(key, record)) {
       const found = await checks.damage(part);
       if (found !== undefined) return found;
     }
@@ -83,12 +80,14 @@ export function imageFolders(folder: string, { checks, linked }: ImageFoldersOpt
     keys,
     damage,
     async damageNow(key) {
-      for (const part of await foldersOf(key)) checks.forget(part);
-      return damage(key);
+      const record = await read(key);
+      if (!record) return undefined;
+      for (const part of foldersOf(key, record)) checks.forget(part);
+      return damage(key, record);
     },
     async resolve(key) {
       const record = await read(key);
-      return record && (await damage(key)) === undefined ? toLocalImage(record, folderOf(key)) : undefined;
+      return record && (await damage(key, record)) === undefined ? toLocalImage(record, folderOf(key)) : undefined;
     },
     async publish(draft, key, record) {
       await sealFolder(draft);

@@ -72,6 +72,8 @@ export function pulledImages({ folder, runtimes, interpreters, clock }: PulledIm
 
   async function pull(...[imageRef, runtime, from, signal]: Parameters<PulledImages["pull"]>): Promise<void> {
     if (await has(imageRef)) return;
+    // Its files may be one with those of a layer that was whole when it was looked at.
+    await images.damageNow(keyOf(imageRef));
     await clear();
     const startedMs = clock.monotonicMs();
     const draft = join(tmp, `image-${randomUUID()}`);
@@ -97,7 +99,11 @@ export function pulledImages({ folder, runtimes, interpreters, clock }: PulledIm
 
   return {
     has,
-    damage: (imageRef) => images.damage(keyOf(imageRef)),
+    async damage(imageRef) {
+      const key = keyOf(imageRef);
+      const record = await images.read(key);
+      return record && images.damage(key, record);
+    },
     damageNow: (imageRef) => images.damageNow(keyOf(imageRef)),
     async pull(imageRef, runtime, from, signal) {
       // While it is waited for another one may have begun.

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LogFile } from "../../processes/index.ts";
 import { expandCommand, type Interpreter, type Runtime } from "../../runtimes/index.ts";
 import type { CommandSlots } from "../command-slots.ts";
 import type { ImageJobRequest, ImageRecipe } from "../image-jobs.ts";
 import type { LayerEntry } from "../layer/index.ts";
+import type { Making } from "../making.ts";
 import { CONTEXT_FOLDERS, IMAGE_PATHS } from "../plan/index.ts";
 import { buildEnvironment, type EnvironmentOptions } from "./build-environment.ts";
 import { entriesOfFolder, writeEntries } from "./folder-entries.ts";
@@ -14,15 +14,12 @@ export interface RecipeDeps extends CommandDeps, EnvironmentOptions {
   readonly slots: CommandSlots;
 }
 
-export interface RecipeRun {
+export interface RecipeRun extends Making {
   readonly recipe: ImageRecipe;
   readonly files: ImageJobRequest["files"];
   /** An empty folder for this run alone. */
   readonly work: string;
   readonly interpreter: Interpreter;
-  readonly log: LogFile;
-  readonly signal: AbortSignal;
-  readonly step: (name: string) => void;
 }
 
 /** What the commands made, or how the one that failed ended. */
