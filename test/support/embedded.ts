@@ -10,6 +10,7 @@ import { createClient, type Plural, type SlessClient } from "../../src/server/cl
 import { eventually } from "./eventually.ts";
 import type { GitRepository } from "./git-repository.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+import { within } from "./within.ts";
 
 export interface TestApp {
   readonly app: EmbeddedApp;
@@ -41,6 +42,9 @@ export interface TestAppOptions {
   readonly stores?: Readonly<Record<string, string>>;
 }
 
+/** As long as a test may take: how much there is to do is the test's own. */
+const SETTLES_WITHIN_MS = 600_000;
+const EVENTS_TOLD = 20;
 const PLURAL_OF_REPOSITORY = "repositories";
 
 /** The embedded mode in this process over a real repository; closed when the test ends. */
@@ -66,7 +70,10 @@ export async function startTestApp(
     settings: readSettings({ ...process.env, LOG_LEVEL: "error", ...options.env }),
     stores: readStoreSettings(options.stores ?? {}),
   };
-  const app = await startEmbedded(embedded, options.cronClock ? { cronClock: options.cronClock } : {});
+  const started = await startEmbedded(embedded, options.cronClock ? { cronClock: options.cronClock } : {});
+  const last = () => events.slice(-EVENTS_TOLD).map((event) => JSON.stringify(event));
+  const settled = () => within("the end of all work", started.settled(), () => last().join("\n"), SETTLES_WITHIN_MS);
+  const app: EmbeddedApp = { ...started, settled };
   const client = createClient({ endpoint: app.url });
   onTestFinished(async () => {
     await client.close();

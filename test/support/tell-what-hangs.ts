@@ -1,9 +1,10 @@
 /**
- * Set-up of every test file: a test that is about to run into its limit, which says only that it did, tells its
- * processes and what keeps this one alive.
+ * Set-up of every test file: a test that is about to run into its limit, which says only that it did, tells what it
+ * waits for, its processes, and what keeps this one alive.
  */
 import { afterEach, beforeEach } from "vitest";
 import { processesBelow } from "./process-tree.ts";
+import { pendingWaits } from "./within.ts";
 
 /** Of the limit: it has to be told before that. */
 const PART = 0.98;
@@ -11,7 +12,8 @@ const PART = 0.98;
 const timers = new Map<string, NodeJS.Timeout>();
 
 beforeEach(({ task }) => {
-  const report = () => console.error(`${task.name} hangs:\n${alive()}\n${processesBelow(process.pid)}`);
+  const report = () =>
+    console.error(`${task.name} hangs:\n${[...pendingWaits(), alive(), processesBelow(process.pid)].join("\n")}`);
   timers.set(task.id, setTimeout(report, task.timeout * PART).unref());
 });
 

@@ -3,6 +3,13 @@ import { setTimeout } from "node:timers/promises";
 /** Far beyond what anything takes on a busy machine, and less than a test may take. */
 const HANGS_AFTER_MS = 300_000;
 
+const pending = new Set<() => string>();
+
+/** What is waited for now, with what helps to find out why. */
+export function pendingWaits(): string[] {
+  return [...pending].map((tell) => tell());
+}
+
 /**
  * The outcome of what may hang, and when it does, an error that says what was waited for: a test that runs into its own
  * limit says nothing. No measure of speed.
@@ -17,6 +24,8 @@ export async function within<T>(
   limitMs = HANGS_AFTER_MS,
 ): Promise<T> {
   const done = new AbortController();
+  const told = () => `${what}\n${tell()}`;
+  pending.add(told);
   const limit = setTimeout(limitMs, undefined, { signal: done.signal }).then(
     () => {
       throw new Error(`${what}: not within ${limitMs} ms\n${tell()}`);
@@ -26,6 +35,7 @@ export async function within<T>(
   try {
     return await Promise.race([outcome, limit]);
   } finally {
+    pending.delete(told);
     done.abort();
   }
 }
