@@ -37,8 +37,8 @@ const WRITES_AT_ONCE = 16;
 export async function collectGarbage(deps: GarbageDeps, { dryRun }: { dryRun: boolean }): Promise<GarbageReport> {
   const started = deps.clock.monotonicMs();
   const report = reportWriter(dryRun, deps.clock.now());
-  await readReferences(deps);
-  const run: Run = { ...deps, dryRun, report, id: randomUUID().slice(0, 8), layers: undefined };
+  const run: Run = { ...deps, dryRun, report, id: randomUUID().slice(0, 8), layers: undefined, lastRead: {} };
+  await readReferences(run);
   for (const shelf of deps.shelves) {
     try {
       await sweep(shelf, run);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   imageName,
   type ObjectOf,
@@ -77,14 +78,26 @@ export interface ReferenceReads {
   readonly store: Pick<ResourceStore, "list">;
   /** Images of what runs at this moment, whatever the objects say. */
   readonly running: () => Promise<Iterable<string>>;
+  /** What was read last: taken as it is where everything it was made of is the same. */
+  readonly lastRead?: { made?: MadeReferences };
+}
+
+interface MadeReferences {
+  /** Versions of the lists, which differ as soon as anything in them was written, and images of what ran. */
+  readonly of: readonly string[];
+  readonly references: References;
 }
 
 /** @throws SlessError when not all of them can be read */
-export async function readReferences({ store, running }: ReferenceReads): Promise<References> {
-  const runs = await running();
+export async function readReferences({ store, running, lastRead = {} }: ReferenceReads): Promise<References> {
+  const runs = [...(await running())];
   const lists = await Promise.all([store.list("Function"), store.list("Service"), store.list("FunctionJob")]);
-  return referencesOf(
+  const of = [...lists.map(({ resourceVersion }) => resourceVersion), ...runs];
+  if (lastRead.made && isDeepStrictEqual(lastRead.made.of, of)) return lastRead.made.references;
+  const references = referencesOf(
     lists.flatMap(({ items }) => items as Workload[]),
     runs,
   );
+  lastRead.made = { of, references };
+  return references;
 }

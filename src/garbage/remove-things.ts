@@ -25,9 +25,13 @@ export interface RemoveDeps extends ReferenceReads {
   readonly signal?: AbortSignal;
 }
 
-/** Between the last look at the references and the last removal after it is the time of so many. */
-const BATCH = 50;
-const AT_ONCE = 8;
+/**
+ * Between the last look at the references and the last removal after it is the time of so many, and whoever claims one of
+ * them waits for it. Each batch costs a reading of all references, so smaller ones make much garbage among many workloads
+ * dear.
+ */
+const BATCH = 200;
+const AT_ONCE = 16;
 
 /**
  * Removes things, so that none goes that somebody is about to refer to (`claimingStore`): it is first said that they are

@@ -22,7 +22,8 @@ export function objectsOf(...all: Workload[]): Objects {
     all,
     list: (async (kind: string) => ({
       items: structuredClone(all.filter((object) => object.kind === kind)),
-      resourceVersion: "1",
+      // As of a store: another one as soon as anything is written.
+      resourceVersion: JSON.stringify(all),
     })) as never,
   };
 }
