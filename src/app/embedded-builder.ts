@@ -131,18 +131,17 @@ function bothImages(local: LocalBuilder, pulled: PulledImages, isWanted: (key: s
 
 /** What the docker config says of a host alone; that is read anew when it is needed. */
 function credentialsOf({ dockerConfig }: Pick<LocalRegistrySettings, "dockerConfig">, host: string) {
-  return async () =>
-    dockerConfig === undefined ? undefined : credentialsOfFile(await readDockerConfig(dockerConfig), host);
-
-  function credentialsOfFile(text: string, of: string) {
+  return async () => {
+    if (dockerConfig === undefined) return undefined;
+    const text = await readDockerConfig(dockerConfig);
     try {
-      return credentialsIn(text, of);
+      return credentialsIn(text, host);
     } catch (error) {
       // What is said of it elsewhere is of a Secret, or of a request.
       const cause = `the registry's docker config ${dockerConfig} is no JSON with "auths", as docker login writes it`;
       throw new SlessError("settings_invalid", { cause }, { cause: error });
     }
-  }
+  };
 }
 
 async function readDockerConfig(file: string): Promise<string> {

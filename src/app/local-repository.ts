@@ -1,7 +1,6 @@
-import { SlessError } from "../errors/index.ts";
 import { findGit, type GitReader, watchRepository } from "../source/index.ts";
 import { openWorktree, openWorktreeReader, watchWorktree } from "../source/worktree/index.ts";
-import { openLocalReader } from "./open-git-reader.ts";
+import { gitForWorktree, openLocalReader } from "./open-git-reader.ts";
 
 export interface LocalRepositoryOptions {
   /** Absolute path of the repository, bare or not. */
@@ -29,8 +28,7 @@ export async function localRepository(options: LocalRepositoryOptions): Promise<
   const open = async () => openLocalReader({ repository: path, git: await findGit(searchPath) });
   const watchRefs = (onHint: () => void) => watchRepository({ repository: path, onHint });
   if (!options.worktree) return { open, watch: watchRefs, close: async () => {} };
-  const git = await findGit(searchPath);
-  if (git === undefined) throw new SlessError("repository_unsupported", { url: path, cause: "a work tree needs git" });
+  const git = gitForWorktree(path, await findGit(searchPath));
   const worktree = openWorktree({ folder: path, git, excluded });
   return {
     open: async () => openWorktreeReader({ worktree, repository: await open() }),

@@ -22,10 +22,9 @@ export async function openLocalReader(options: {
  * @throws SlessError `repository_unsupported` without git
  */
 export async function openLocalWorktree({ folder, git }: { folder: string; git: string | undefined }) {
-  if (git === undefined)
-    throw new SlessError("repository_unsupported", { url: folder, cause: "a work tree needs git" });
+  const needed = gitForWorktree(folder, git);
   const { openWorktree, openWorktreeReader } = await import("../source/worktree/index.ts");
-  const worktree = openWorktree({ folder, git });
+  const worktree = openWorktree({ folder, git: needed });
   const reader = openWorktreeReader({ worktree, repository: await openLocalReader({ repository: folder, git }) });
   return {
     ...reader,
@@ -34,4 +33,10 @@ export async function openLocalWorktree({ folder, git }: { folder: string; git: 
       await worktree.close();
     },
   };
+}
+
+/** @throws SlessError `repository_unsupported` without git */
+export function gitForWorktree(folder: string, git: string | undefined): string {
+  if (git !== undefined) return git;
+  throw new SlessError("repository_unsupported", { url: folder, cause: "a work tree needs git" });
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { imageBuilder } from "../../build/images/index.ts";
 import type { Builder } from "../../build/index.ts";
-import { kanikoJobs } from "../../build/kaniko/index.ts";
-import { API_RESOURCES, type ApiObject, apiPath, isApiError, type KubernetesClient } from "../../kubernetes/index.ts";
+import { type DockerSecret, dockerConfigIn, kanikoJobs } from "../../build/kaniko/index.ts";
+import { API_RESOURCES, apiPath, isApiError, type KubernetesClient } from "../../kubernetes/index.ts";
 import { credentialsIn, parseImageReference, type RegistryClient } from "../../registry/index.ts";
 import { registryClients } from "../registry-clients.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
@@ -60,19 +60,13 @@ export function clusterRegistries({
   return registryClients({ clock, isPlainHttp, credentialsOf }, closers);
 }
 
-interface DockerSecret extends ApiObject {
-  readonly data?: { readonly ".dockerconfigjson"?: string };
-}
-
 async function dockerConfig(
   client: KubernetesClient,
   secret: { readonly namespace: string; readonly name: string },
 ): Promise<string | undefined> {
   try {
     const path = apiPath(API_RESOURCES.Secret, secret);
-    const { data } = await client.request<DockerSecret>({ method: "GET", path });
-    const encoded = data?.[".dockerconfigjson"];
-    return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("utf8");
+    return dockerConfigIn(await client.request<DockerSecret>({ method: "GET", path }));
   } catch (error) {
     if (isApiError(error, 404)) return undefined;
     throw error;

@@ -1,4 +1,5 @@
-import { hashFields, imageName, refText, type WorkloadRef } from "../../apis/index.ts";
+import { hashFields, refText, type WorkloadRef } from "../../apis/index.ts";
+import { digestReference } from "../../registry/index.ts";
 import { type BuildFailures, failNow } from "../build-failures.ts";
 import { type BuildFault, toBuildFault } from "../build-fault.ts";
 import type { BuildLogs } from "../build-logs.ts";
@@ -9,7 +10,7 @@ import { imageKey, originKey } from "../plan/index.ts";
 import { toImageFault } from "../registry-faults.ts";
 import type { BaseImages, RuntimeBases } from "./base-images.ts";
 import type { KeptLogs } from "./kept-logs.ts";
-import type { MakeDeps } from "./make-image.ts";
+import { type MakeDeps, repositoryOf } from "./make-image.ts";
 import type { Renewals } from "./renewals.ts";
 import { readSource } from "./source-files.ts";
 import type { Built, WantedImage, WantedImages } from "./wanted-images.ts";
@@ -118,7 +119,7 @@ async function settledState(
 /** Looks for the image of the key, and for what it would renew. */
 async function find(request: BuildRequest, wanted: WantedImage, deps: EnsureDeps): Promise<Built | undefined> {
   const { registry, made } = deps;
-  const repository = deps.prefix + imageName(request.workload);
+  const repository = repositoryOf(request.workload, deps);
   const digest = await registry.manifestDigest(repository, tagOf(wanted.key));
   if (digest === undefined) {
     wanted.older ??= await older(request, wanted.origin, deps);
@@ -130,7 +131,7 @@ async function find(request: BuildRequest, wanted: WantedImage, deps: EnsureDeps
 }
 
 async function older(request: BuildRequest, origin: string, deps: EnsureDeps): Promise<Built | undefined> {
-  const repository = deps.prefix + imageName(request.workload);
+  const repository = repositoryOf(request.workload, deps);
   const digest = await deps.registry.manifestDigest(repository, originTagOf(origin));
   return digest === undefined ? undefined : reusedState(request, digest, deps);
 }
@@ -145,8 +146,8 @@ export function originTagOf(origin: string): string {
   return `source-${origin.slice(0, 12)}`;
 }
 
-export function imageRefOf(workload: WorkloadRef, digest: string, { registry, prefix }: MakeDeps): string {
-  return `${registry.host}/${prefix}${imageName(workload)}@${digest}`;
+export function imageRefOf(workload: WorkloadRef, digest: string, deps: MakeDeps): string {
+  return digestReference({ host: deps.registry.host, repository: repositoryOf(workload, deps) }, digest);
 }
 
 function reusedState({ workload }: BuildRequest, digest: string, deps: EnsureDeps): Built {
@@ -160,7 +161,7 @@ async function isStillThere(wanted: WantedImage, deps: EnsureDeps): Promise<bool
   const { imageRef = "" } = wanted.built ?? {};
   if (clock.monotonicMs() - wanted.seenAtMs < recheckMs) return true;
   const digest = imageRef.slice(imageRef.lastIndexOf("@") + 1);
-  const repository = deps.prefix + imageName(wanted.workload);
+  const repository = repositoryOf(wanted.workload, deps);
   try {
     if ((await registry.manifestDigest(repository, digest)) === undefined) {
       wanted.built = undefined;

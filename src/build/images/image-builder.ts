@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { WorkloadRef } from "../../apis/index.ts";
 import type { TimerClock } from "../../controller/clock.ts";
 import { SlessError } from "../../errors/index.ts";
-import type { RegistryClient } from "../../registry/index.ts";
+import { isDigest, type RegistryClient } from "../../registry/index.ts";
 import type { ArchiveLimits } from "../../source/index.ts";
 import type { ObjectStore } from "../../storage/index.ts";
 import { buildFailures, failNow } from "../build-failures.ts";
@@ -104,9 +104,8 @@ export function imageBuilder(options: ImageBuilderOptions): ImageBuilder {
     async has(imageRef) {
       const at = `${registry.host}/`;
       const [repository, digest, ...rest] = imageRef.slice(at.length).split("@");
-      if (!imageRef.startsWith(at) || rest.length > 0 || !repository || !/^sha256:[0-9a-f]{64}$/.test(digest ?? ""))
-        return false;
-      const isThere = (await registry.manifestDigest(repository, digest!)) !== undefined;
+      if (!imageRef.startsWith(at) || rest.length > 0 || !repository || !isDigest(digest)) return false;
+      const isThere = (await registry.manifestDigest(repository, digest)) !== undefined;
       // Another process removed it.
       if (!isThere) deps.forget(digest);
       return isThere;

@@ -1,4 +1,4 @@
-import { imageName } from "../../apis/index.ts";
+import { imageName, type WorkloadRef } from "../../apis/index.ts";
 import type { Clock } from "../../controller/clock.ts";
 import type { LogFile } from "../../processes/index.ts";
 import type { RegistryClient } from "../../registry/index.ts";
@@ -117,8 +117,13 @@ async function begin(wanted: ImageWanted, { log, signal, step }: Making, deps: M
   }
 }
 
-function targetOf({ request, tags }: ImageWanted, { registry, prefix }: MakeDeps): ImageTarget {
-  return { client: registry, repository: prefix + imageName(request.workload), tags };
+/** Where the images of a workload are in the registry. */
+export function repositoryOf(workload: WorkloadRef, { prefix }: Pick<MakeDeps, "prefix">): string {
+  return prefix + imageName(workload);
+}
+
+function targetOf({ request, tags }: ImageWanted, deps: MakeDeps): ImageTarget {
+  return { client: deps.registry, repository: repositoryOf(request.workload, deps), tags };
 }
 
 interface Planned {

@@ -1,9 +1,8 @@
-import { imageName } from "../../apis/index.ts";
 import type { Build } from "../builds-in-flight.ts";
 import { failureId } from "../handler-file.ts";
 import { toImageFault } from "../registry-faults.ts";
 import { type EnsureDeps, type FlightWanted, imageRefOf, originTagOf, tagOf } from "./ensure-image.ts";
-import { makeImage } from "./make-image.ts";
+import { makeImage, repositoryOf } from "./make-image.ts";
 
 /** Makes the image of one workload, and notes how that ended. An aborted build ended in no way. */
 export async function runBuild(
@@ -13,7 +12,7 @@ export async function runBuild(
   step: (name: string) => void,
   deps: Omit<EnsureDeps, "builds">,
 ): Promise<void> {
-  const { clock, failures, logs, made, prefix, registry, renewals } = deps;
+  const { clock, failures, logs, made, registry, renewals } = deps;
   const log = await logs.begin(build);
   const startedMs = clock.monotonicMs();
   try {
@@ -21,7 +20,7 @@ export async function runBuild(
     const tags = [originTagOf(wanted.origin), tagOf(wanted.key)];
     const { digest, reused } = await makeImage({ key: wanted.key, request, bases, tags }, { log, signal, step }, deps);
     failures.forget(build);
-    made.add(wanted.key, { repository: prefix + imageName(request.workload), digest });
+    made.add(wanted.key, { repository: repositoryOf(request.workload, deps), digest });
     wanted.seenAtMs = clock.monotonicMs();
     wanted.entrypoint = request.entrypoint;
     wanted.built = {

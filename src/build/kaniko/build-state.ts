@@ -1,3 +1,4 @@
+import { isDigest } from "../../registry/index.ts";
 import type { ImageJobState } from "../image-jobs.ts";
 import { BUILD_ANNOTATIONS, type BuildContainer, CONTAINERS } from "./build-names.ts";
 import { evictionOf, TROUBLES, type Trouble, type TroubleReason, troubleOf } from "./build-troubles.ts";
@@ -66,8 +67,7 @@ export function endedState(build: EndedBuild): Exclude<ImageJobState, { phase: "
   const { job, pod } = build;
   const endedAt = new Date(job.endedAt ?? job.startedAt);
   const digest = pod?.containers.push?.terminated?.message?.trim() ?? "";
-  if (job.outcome === "complete" && /^sha256:[0-9a-f]{64}$/.test(digest))
-    return { phase: "built", digest, builtAt: endedAt };
+  if (job.outcome === "complete" && isDigest(digest)) return { phase: "built", digest, builtAt: endedAt };
   return { phase: "failed", ...failureOf(build), failedAt: endedAt };
 }
 
