@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
+import type { Dispatcher } from "undici";
 import { INTERNAL_HEADERS } from "./internal-protocol.ts";
 
 /** Headers as they stand on the wire: name, value, name, value, … */
 export type RawHeaders = readonly string[];
+
+/** Of an answer as undici tells them. Bytes stay what they are: Node writes headers in the same encoding. */
+export function rawHeadersOf({ rawHeaders }: Pick<Dispatcher.DispatchController, "rawHeaders">): string[] {
+  return (rawHeaders as Buffer[]).map((part) => part.toString("latin1"));
+}
 
 /** Meant for one connection alone (RFC 9110 §7.6.1); `Expect` is answered by the gateway itself. */
 const HOP_BY_HOP = new Set([

@@ -4,7 +4,7 @@ import { SlessError } from "../errors/index.ts";
 import type { Lease, Platform } from "../platform/index.ts";
 import { failureOf, INTERIM_MAX, tooManyInterim } from "./call-failure.ts";
 import type { Endpoint } from "./endpoint-table.ts";
-import type { RawHeaders } from "./headers.ts";
+import { type RawHeaders, rawHeadersOf } from "./headers.ts";
 import { type CallOfReplica, isLapsed, type Replica, type ReplicaTable } from "./replica-table.ts";
 import type { RequestBody } from "./request-body.ts";
 
@@ -144,7 +144,7 @@ function handlerOf(call: Call, current: Attempt): Dispatcher.DispatchHandler {
         if (interim > INTERIM_MAX) controller.abort(tooManyInterim());
         return;
       }
-      sink.start(status, textOf(controller.rawHeaders as Buffer[]));
+      sink.start(status, rawHeadersOf(controller));
       call.status = status;
     },
     onResponseData(controller, chunk) {
@@ -161,10 +161,6 @@ function handlerOf(call: Call, current: Attempt): Dispatcher.DispatchHandler {
       if (!isOver()) afterError(call, current, error);
     },
   };
-}
-
-function textOf(raw: readonly Buffer[]): string[] {
-  return raw.map((part) => part.toString("latin1"));
 }
 
 function afterError(call: Call, current: Attempt, cause: unknown): void {

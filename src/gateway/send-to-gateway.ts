@@ -2,7 +2,7 @@ import type { Dispatcher, Pool } from "undici";
 import type { WorkloadRef } from "../apis/index.ts";
 import { type ErrorCode, messageOf, SlessError } from "../errors/index.ts";
 import { isInvalidRequest } from "./call-failure.ts";
-import type { RawHeaders } from "./headers.ts";
+import { type RawHeaders, rawHeadersOf } from "./headers.ts";
 import { errorOf, INTERNAL_HEADERS } from "./internal-protocol.ts";
 import type { OutgoingRequest, ResponseSink } from "./proxy-call.ts";
 
@@ -62,9 +62,9 @@ export function sendToGateway(
       controller = started;
       if (isOver) started.abort(new Error("the call ended"));
     },
-    onResponseStart({ rawHeaders }, status) {
+    onResponseStart(answering, status) {
       if (isOver || status < 200) return;
-      const headers = (rawHeaders as Buffer[]).map((part) => part.toString("latin1"));
+      const headers = rawHeadersOf(answering);
       const error = gatewayError(headers);
       if (error) {
         fail(error);
