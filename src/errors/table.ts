@@ -557,6 +557,12 @@ export const ERRORS = {
     happened: "The namespace's quota leaves no room for it: {cause}.",
     remedy: "Remove something, set replicas or memoryMB lower, or have the quota raised.",
   },
+  runs_busy: {
+    status: 409,
+    consequence: "retry",
+    happened: "{count} earlier runs of the job have not ended.",
+    remedy: "Remove the job to end them, or wait: this run begins by itself once one of them ends.",
+  },
   child_held: {
     status: 409,
     consequence: "retry",

@@ -5,6 +5,7 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
   namespace_terminating: "NamespaceTerminating",
   namespace_not_ours: "NamespaceNotOurs",
   cluster_refused: "Refused",
+  runs_busy: "EarlierRuns",
 };
 
 /**

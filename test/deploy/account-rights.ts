@@ -22,7 +22,7 @@ export const ACCOUNT_RIGHTS: Readonly<Record<string, Readonly<Record<string, str
     ...ours("update", { subresource: "/status" }),
     ...definitions(KINDS),
     "deployments.apps": "create delete get list patch watch",
-    "replicasets.apps": "list watch",
+    "replicasets.apps": "delete list watch",
     "jobs.batch": "create delete get list watch",
     services: "create delete get list patch watch",
     "services:kubernetes": "get",

@@ -19,7 +19,7 @@ export interface ChildWriter {
   /** @returns the object as it is now. @throws ApiError, SlessError `cluster_unavailable` */
   apply(wanted: Manifest, live: LiveChild | undefined): Promise<ApiObject>;
   /** Deletes this very life of the object; one that is gone is no error. */
-  remove(kind: Manifest["kind"], live: ApiObject): Promise<void>;
+  remove(kind: Manifest["kind"] | "ReplicaSet", live: ApiObject): Promise<void>;
 }
 
 export function childWriter(client: KubernetesClient): ChildWriter {

@@ -6,12 +6,13 @@ import type { JobRun, JobState } from "../platform.ts";
 import { truncateMessage } from "../truncate-message.ts";
 import { withoutSecrets } from "../without-secrets.ts";
 import type { ClusterView } from "./cluster-view.ts";
+import { makeRoomForRun } from "./earlier-runs.ts";
 import { FIELD_MANAGER } from "./foreign-fields.ts";
 import { jobOf } from "./job.ts";
 import type { JobResults } from "./job-results.ts";
 import { endedState, jobOutcome, runningState } from "./job-state.ts";
 import { type LiveChild, type LiveJob, type LivePod, reducePod } from "./live-objects.ts";
-import { jobNameOf, workloadOf } from "./names.ts";
+import { inputNameOf, jobNameOf, workloadOf } from "./names.ts";
 import { namespaceEnd, namespaceEndOf, onNamespaceEnd } from "./namespace-end.ts";
 import { type Failure, unschedulable, unscheduledSince, waitingFailure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
@@ -48,6 +49,13 @@ export function jobRuns(deps: JobDeps): JobRuns {
   const { client, clock, view, secrets, results } = deps;
   const begun = new Map<string, Begun>();
   const now = () => clock.now().toISOString();
+  /** Whoever only stands by changes nothing. */
+  let runs = false;
+  // Nobody asks for a run any more that another one came after.
+  view.jobs.onChange((job, _before, isGone) => {
+    const workload = workloadOf(job);
+    if (runs && workload && (isGone || jobOutcome(job))) void dropInput(workload, job.metadata.name, deps);
+  });
 
   async function settle(run: JobRun, job: LiveJob): Promise<JobState> {
     const key = refText(run.spec.workload);
@@ -62,7 +70,7 @@ export function jobRuns(deps: JobDeps): JobRuns {
     }
     const pod = pods.find(hasEnded) ?? (await readPods(client, job)).find(hasEnded);
     const state = endedState({ job, pod, waited: seen.waited, timeoutSec: run.spec.timeoutSec });
-    await dropInput(run, deps);
+    await dropInput(run.spec.workload, job.metadata.name, deps);
     if (state.phase === "succeeded") {
       const message = pod ? results.of(run.spec.workload, pod, state.message) : state.message;
       return message === undefined ? running : { ...state, message };
@@ -105,6 +113,7 @@ export function jobRuns(deps: JobDeps): JobRuns {
     async run(run) {
       const { workload } = run.spec;
       const jobName = jobNameOf(workload, run.runID);
+      runs = true;
       const live = view.jobs.get(deployNamespaceOf(workload.namespace), jobName);
       if (live && workloadOf(live)?.name === workload.name) return settle(run, live);
       const known = begun.get(refText(workload));
@@ -131,6 +140,7 @@ async function createJob(run: JobRun, jobName: string, deps: JobDeps): Promise<L
   const { client, settings, view, writer } = deps;
   const { namespace } = spec.workload;
   const values = await deps.secrets.read(spec);
+  await makeRoomForRun(spec.workload, jobName, deps);
   await deps.namespaces.ensure(namespace);
   await deps.registry.ensure(namespace);
   const needsInput = eventJSON !== undefined || Object.keys(values).length > 0;
@@ -174,10 +184,10 @@ function waitOf(pod: LivePod): Failure | undefined {
 }
 
 /** Values of secrets stand nowhere longer than they are needed. */
-async function dropInput({ spec, runID }: JobRun, { view, writer, log }: JobDeps): Promise<void> {
-  const name = `${jobNameOf(spec.workload, runID)}-input`;
-  const input = view.secrets.get(deployNamespaceOf(spec.workload.namespace), name);
-  if (!input) return;
+async function dropInput({ namespace }: WorkloadRef, jobName: string, { view, writer, log }: JobDeps): Promise<void> {
+  const name = inputNameOf(jobName);
+  const input = view.secrets.get(deployNamespaceOf(namespace), name);
+  if (!input || input.metadata.deletionTimestamp) return;
   await writer
     .remove("Secret", input)
     .catch((error: unknown) => log.warn({ name, err: messageOf(error) }, "input of a run not deleted"));

@@ -36,6 +36,10 @@ export interface LiveCondition {
 export interface LiveReplicaSet extends ApiObject {
   image: string;
   revision: number;
+  /** It has pods, or shall have some. */
+  isUsed: boolean;
+  /** Its pods read their environment from it. */
+  secret?: string;
 }
 
 export interface LivePod extends ApiObject {
@@ -108,14 +112,18 @@ export function reduceNamespace({ metadata, spec, status }: LiveNamespace): Live
 }
 
 export function reduceReplicaSet(object: LiveReplicaSet): LiveReplicaSet {
-  const { metadata, spec = {} } = object as Whole & LiveReplicaSet;
+  const { metadata, spec = {}, status = {} } = object as Whole & LiveReplicaSet;
   const { containers = [] } = ((spec.template as Fields | undefined)?.spec ?? {}) as {
-    containers?: { image: string }[];
+    containers?: { image: string; env?: { valueFrom?: { secretKeyRef?: { name: string } } }[] }[];
   };
+  const [container] = containers;
+  const secret = container?.env?.find(({ valueFrom }) => valueFrom?.secretKeyRef)?.valueFrom?.secretKeyRef?.name;
   return {
     metadata: reduceMeta(metadata),
-    image: containers[0]?.image ?? "",
+    image: container?.image ?? "",
     revision: Number(metadata.annotations?.[REVISION] ?? 0),
+    isUsed: spec.replicas !== 0 || ((status.replicas as number | undefined) ?? 0) > 0,
+    ...(secret === undefined ? {} : { secret }),
   };
 }
 

@@ -65,3 +65,10 @@ export function jobNameOf({ name }: WorkloadRef, runID: number): string {
   const hash = hashFields([plain]).slice(0, 10);
   return `${plain.slice(0, JOB_NAME_MAX - hash.length - 1)}-${hash}`;
 }
+
+export const INPUT_SUFFIX = "-input";
+
+/** Name of the Secret that a run reads. */
+export function inputNameOf(jobName: string): string {
+  return `${jobName}${INPUT_SUFFIX}`;
+}

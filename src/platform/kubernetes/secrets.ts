@@ -1,6 +1,6 @@
 import { CHILD_LABELS, deployNamespaceOf, hashFields, MANAGED_BY, type WorkloadRef } from "../../apis/index.ts";
 import { type Manifest, sealed } from "./manifest.ts";
-import { labelsOf, REGISTRY_SECRET } from "./names.ts";
+import { inputNameOf, labelsOf, REGISTRY_SECRET } from "./names.ts";
 
 export interface SecretManifest extends Manifest {
   type: string;
@@ -40,7 +40,7 @@ export function runSecretOf(
 ): SecretManifest {
   const data: Record<string, string> = { ...values };
   if (eventJSON !== undefined) data[EVENT_KEY] = Buffer.from(eventJSON).toString("base64");
-  return secretOf(workload, { name: `${jobName}-input`, data });
+  return secretOf(workload, { name: inputNameOf(jobName), data });
 }
 
 function secretOf(

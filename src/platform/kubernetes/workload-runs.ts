@@ -1,16 +1,17 @@
 import { deployNamespaceOf, refText, type WorkloadRef } from "../../apis/index.ts";
-import { createBackOff } from "../../controller/back-off.ts";
 import type { TimerClock } from "../../controller/clock.ts";
-import { isSlessError, messageOf, SlessError } from "../../errors/index.ts";
+import { isSlessError, SlessError } from "../../errors/index.ts";
 import { type ApiMeta, type ApiObject, isApiError } from "../../kubernetes/index.ts";
 import { hindranceOf } from "../hindrance.ts";
 import type { WorkloadSpec, WorkloadState } from "../platform.ts";
 import { withoutSecrets } from "../without-secrets.ts";
 import type { ClusterView } from "./cluster-view.ts";
+import { dropFormer } from "./former-versions.ts";
 import type { LiveChild, LiveDeployment } from "./live-objects.ts";
 import { namespaceEnd, namespaceEndOf, onNamespaceEnd } from "./namespace-end.ts";
 import type { Failure } from "./pod-failure.ts";
 import { refusalOf } from "./refusal.ts";
+import { retryTimers } from "./retry-timers.ts";
 import type { RunDeps } from "./run-deps.ts";
 import { secretUsers } from "./secret-reader.ts";
 import { type WantedChild, wantedChildren } from "./wanted-children.ts";
@@ -52,8 +53,7 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
   const applied = new Map<string, Applied>();
   const users = secretUsers();
   const rechecks = new Map<string, () => void>();
-  const retries = createBackOff<string>({ baseMs: 2_000, maxMs: 300_000 });
-  const retrying = new Map<string, () => void>();
+  const retries = retryTimers(deps);
 
   view.secrets.onChange(({ metadata }) => {
     for (const user of users.of({ namespace: metadata.namespace ?? "", name: metadata.name })) deps.tell(user);
@@ -61,23 +61,6 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
   onNamespaceEnd(view, (namespace) => {
     for (const { spec } of applied.values()) if (spec.workload.namespace === namespace) deps.tell(spec.workload);
   });
-
-  /** One timer of a workload at a time, however often it is applied meanwhile. */
-  function retry(workload: WorkloadRef): void {
-    const key = refText(workload);
-    if (retrying.has(key)) return;
-    const cancel = clock.setTimer(retries.next(key), () => {
-      retrying.delete(key);
-      deps.tell(workload);
-    });
-    retrying.set(key, cancel);
-  }
-  function endRetry(workload: WorkloadRef): void {
-    const key = refText(workload);
-    retries.forget(key);
-    retrying.get(key)?.();
-    retrying.delete(key);
-  }
 
   function state(workload: WorkloadRef): WorkloadState | undefined {
     const known = applied.get(refText(workload));
@@ -126,14 +109,14 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
       const children = await childrenOf(spec, replicas, deps);
       applied.set(key, { spec, children });
       await writeChildren(workload, children, deps);
-      endRetry(workload);
+      retries.end(workload);
     } catch (thrown) {
       const error = namespaceEndOf(thrown, view, workload.namespace) ?? thrown;
       const failure = refusalOf(error, "child") ?? hindranceOf(error);
       if (!failure) throw error;
       applied.set(key, { spec, children: applied.get(key)?.children ?? [], failure });
       // A secret that comes is told by its watch; nobody tells that a rule was changed.
-      if (!isSlessError(error, "secret_missing")) retry(workload);
+      if (!isSlessError(error, "secret_missing")) retries.begin(workload);
     }
   }
 
@@ -141,7 +124,8 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
     async apply(spec, replicas) {
       await apply(spec, replicas);
       const now = state(spec.workload) ?? { serving: 0, current: replicas === 0 };
-      if (now.current) await dropUnused(spec.workload, applied.get(refText(spec.workload))?.children ?? [], deps);
+      const children = applied.get(refText(spec.workload))?.children ?? [];
+      await dropFormer(spec.workload, children, now.current, deps);
       return now;
     },
     state,
@@ -151,7 +135,7 @@ export function workloadRuns(deps: WorkloadDeps): WorkloadRuns {
     forget(workload) {
       const key = refText(workload);
       applied.delete(key);
-      endRetry(workload);
+      retries.end(workload);
       users.set(workload, undefined);
       rechecks.get(key)?.();
       rechecks.delete(key);
@@ -225,19 +209,4 @@ function observe(kind: WantedChild["kind"], object: ApiObject, view: ClusterView
 function watchOf(kind: WantedChild["kind"], view: ClusterView): ClusterView["services"] | ClusterView["deployments"] {
   if (kind === "Deployment") return view.deployments;
   return kind === "Service" ? view.services : view.secrets;
-}
-
-/** Values of secrets that no revision uses any more. */
-async function dropUnused(workload: WorkloadRef, children: readonly WantedChild[], deps: WorkloadDeps): Promise<void> {
-  const used = children.map(({ metadata }) => metadata.name);
-  const unused = deps.view
-    .children(workload)
-    .filter(({ kind, object }) => kind === "Secret" && !used.includes(object.metadata.name));
-  for (const { object } of unused) {
-    await deps.writer
-      .remove("Secret", object)
-      .catch((error: unknown) =>
-        deps.log.warn({ name: object.metadata.name, err: messageOf(error) }, "secret not deleted"),
-      );
-  }
 }

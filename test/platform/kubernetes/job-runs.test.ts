@@ -70,6 +70,41 @@ describeOnCluster("runs of jobs", (cluster) => {
     });
   });
 
+  it("a run ID that is raised without end makes ten Jobs and no more, and goes on when one of them ends", async () => {
+    const world = await platformOnCluster(cluster());
+    const at = (runID: number) => runIn(world, { imageRef: image("unready") }, runID);
+    for (let runID = 1; runID <= 10; runID += 1) await world.platform.runJob(at(runID));
+    for (let runID = 11; runID <= 30; runID += 1)
+      await expect(world.platform.runJob(at(runID))).rejects.toMatchObject({ code: "runs_busy" });
+    const names = async () => (await world.list("jobs")).map(({ metadata }) => metadata.name);
+    expect(await names()).toHaveLength(10);
+    expect(await world.list("secrets", "sless.kube5s.ru/name=report")).toHaveLength(10);
+    await world.cluster.request(
+      "DELETE",
+      `/apis/batch/v1/namespaces/${world.deployNamespace}/jobs/report-3?propagationPolicy=Background`,
+    );
+    await eventually(
+      "the last one begins",
+      () => world.platform.runJob(at(30)).catch(() => undefined),
+      (state) => state?.phase === "running",
+    );
+    expect(await names()).not.toContain("report-3");
+    expect(await names()).toContain("report-30");
+    const inputs = async () =>
+      (await world.list("secrets", "sless.kube5s.ru/name=report")).map((each) => each.metadata.name);
+    await eventually("what the run read that is no more is gone", inputs, (seen) => !seen.includes("report-3-input"));
+  });
+
+  it("of runs that ended the last ten are kept, and what none of them reads any more", async () => {
+    const world = await platformOnCluster(cluster());
+    for (let runID = 1; runID <= 12; runID += 1) await untilDone(world.platform, runIn(world, {}, runID));
+    const names = async () => (await world.list("jobs")).map(({ metadata }) => metadata.name).sort();
+    const kept = [10, 11, 12, 3, 4, 5, 6, 7, 8, 9].map((runID) => `report-${runID}`);
+    await eventually("the first ones are gone", names, (seen) => JSON.stringify(seen) === JSON.stringify(kept));
+    const inputs = () => world.list("secrets", "sless.kube5s.ru/name=report");
+    await eventually("no input is left", inputs, (seen) => seen.length === 0);
+  });
+
   it("a run that another process began is adopted", async () => {
     const world = await platformOnCluster(cluster());
     const other = await world.restart();

@@ -39,6 +39,39 @@ describeOnCluster("secrets of users", (cluster) => {
     });
   });
 
+  it("versions that never serve leave no copies behind without end, and what serves keeps its own", async () => {
+    const world = await platformOnCluster(cluster());
+    const all = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`key${index}`, `value${index}`]));
+    await world.secret("api", { token: "one", ...all });
+    const spec = helloIn(world);
+    await eventually(
+      "the secret is seen",
+      () => world.platform.apply(spec, 1),
+      (now) => !now.failure,
+    );
+    await untilCurrent(world.platform, spec.workload);
+    const own = async () =>
+      (await world.list("pods"))[0].spec.containers[0].env.find(({ name }: { name: string }) => name === "TOKEN");
+    const { name } = (await own()).valueFrom.secretKeyRef;
+    const imageRef = `registry.local/missing@sha256:${"a".repeat(64)}`;
+    for (const key of Object.keys(all)) {
+      const next = { ...spec, imageRef, secretEnv: { TOKEN: { secret: "api", key } } };
+      const { metadata } = (await world.platform.apply(next, 1)) && (await world.get("deployments", "hello"));
+      const seen = async () => (await world.get("deployments", "hello")).status?.observedGeneration ?? 0;
+      await eventually("Kubernetes acts on it", seen, (generation) => generation >= metadata.generation);
+    }
+    const left = async () => {
+      await world.platform.apply({ ...spec, imageRef }, 1);
+      const names = (await world.list("secrets", CHILDREN)).map(({ metadata }) => metadata.name);
+      return { names, revisions: (await world.list("replicasets")).length };
+    };
+    // Ten and ten that are kept, those that have pods, and the one that was written last.
+    const seen = await eventually("few are left", left, (now) => now.revisions <= 14 && now.names.length <= 24);
+    expect(seen.names).toContain(name);
+    await world.platform.apply(spec, 1);
+    expect(await untilCurrent(world.platform, spec.workload)).toMatchObject({ serving: 1 });
+  });
+
   it("a secret that is not there is a failure by name, mended without a new spec", async () => {
     const world = await platformOnCluster(cluster());
     const spec = helloIn(world);

@@ -33,7 +33,15 @@ it("a workload that is refused is tried again once in a while, however often it 
 /** Nothing runs there, and nothing is taken. */
 function refusingCluster(): Omit<WorkloadDeps, "clock" | "check" | "tell"> {
   const empty = { get: () => undefined, onChange: () => () => undefined };
-  const view = { namespaces: empty, deployments: empty, services: empty, secrets: empty, deployment: () => undefined };
+  const view = {
+    namespaces: empty,
+    deployments: empty,
+    services: empty,
+    secrets: empty,
+    deployment: () => undefined,
+    children: () => [],
+    replicaSets: () => [],
+  };
   return {
     log: { warn: () => undefined },
     settings: DEFAULT_SETTINGS,

@@ -29,6 +29,7 @@ const replicaSet = (revision: number): LiveReplicaSet => ({
   },
   image: `image-${revision}`,
   revision,
+  isUsed: true,
 });
 const pod = (name: string, revision: number, more: Partial<LivePod> = {}): LivePod => ({
   metadata: {
