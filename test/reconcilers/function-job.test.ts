@@ -57,8 +57,15 @@ it.each([
   ["a namespace that is being deleted", "namespace_terminating", "NamespaceTerminating"],
   ["a namespace that sless did not make", "namespace_not_ours", "NamespaceNotOurs"],
   ["a cluster that refuses", "cluster_refused", "Refused"],
+  ["runs before it that have not ended", "runs_busy", "EarlierRuns"],
 ] as const)("a run that waits for %s says so, and has not been run", async (_, code, reason) => {
-  const error = new SlessError(code, { namespace: "sless-fn-demo", tenant: "demo", left: "pods", cause: "no" });
+  const error = new SlessError(code, {
+    namespace: "sless-fn-demo",
+    tenant: "demo",
+    left: "pods",
+    cause: "no",
+    count: 10,
+  });
   const { status, thrown } = await reconciledUntil(() => Promise.reject(error));
   expect(status).toMatchObject({ phase: "Pending", message: error.message });
   expect(status?.lastRunID).toBeUndefined();
