@@ -51,7 +51,7 @@ for (const [name, kind] of KINDS)
     let registry: OpenedRegistry;
     beforeAll(async () => {
       registry = await openRegistryKind(kind);
-    }, 600_000);
+    });
     afterAll(() => registry?.close());
 
     /** @returns what went over the link, whatever became of the push */
@@ -82,7 +82,7 @@ for (const [name, kind] of KINDS)
         ...every(61, answered).map((bytes) => ({ answered: bytes })),
       ];
       for (const at of points) await push(at);
-    }, 120_000);
+    });
   });
 
 function every(step: number, end: number): number[] {
