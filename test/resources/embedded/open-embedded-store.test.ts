@@ -8,6 +8,7 @@ import { openEmbeddedStore, storeOver } from "../../../src/resources/embedded/op
 import { functionIntent, manyLabels } from "../../support/function-intent.ts";
 import { memoryStore } from "../../support/memory-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { groupsHaveTime } from "./groups-have-time.ts";
 
 const owner = { owner: "api" } as const;
 const hello = { namespace: "demo", name: "hello" };
@@ -331,6 +332,7 @@ describe("a write that does not reach the disk", () => {
   }
 
   it("fails with its whole group and changes nothing, and later writes succeed", async () => {
+    groupsHaveTime();
     const { store, faults } = openFaulty();
     const created = await store.create(functionIntent("demo", "hello"), owner);
     const before = await store.list("Function");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createWriteQueue } from "../../../src/resources/embedded/write-queue.ts";
+import { groupsHaveTime } from "./groups-have-time.ts";
 
 function openQueue(commit: (draft: number[]) => void = () => {}) {
   const groups: number[][] = [];
@@ -20,6 +21,7 @@ function openQueue(commit: (draft: number[]) => void = () => {}) {
 
 describe("write queue", () => {
   it("writes that wait share one commit, in their order", async () => {
+    groupsHaveTime();
     const { groups, write } = openQueue();
     expect(await Promise.all([write(1), write(2), write(3)])).toEqual([1, 2, 3]);
     expect(await write(4)).toBe(4);
@@ -34,6 +36,7 @@ describe("write queue", () => {
   });
 
   it("a write that throws rejects alone", async () => {
+    groupsHaveTime();
     const { queue, groups, write } = openQueue();
     const outcomes = await Promise.allSettled([
       write(1),
@@ -74,6 +77,7 @@ describe("write queue", () => {
   });
 
   it("is drained when the last write is settled", async () => {
+    groupsHaveTime();
     const { queue, groups, write } = openQueue();
     const all = [write(1), write(2)];
     await queue.drained();
