@@ -5,7 +5,7 @@ const IMPATIENT = 130;
 /** Exit code of a process whose output cannot be written. */
 const UNWRITABLE = 2;
 /** So long what still runs holds up the end of a process. */
-const LINGER_MS = 50;
+const LINGER_MS = 200;
 
 /**
  * The io of a process, which is this very one. The first SIGINT or SIGTERM aborts `signal`, a second one ends the process at once.

@@ -531,7 +531,8 @@ export const ERRORS = {
     status: 422,
     consequence: "retry",
     happened: "Its image on this machine is damaged: {cause}.",
-    remedy: "It is made again from its source by itself; a job is run again with a greater spec.runID.",
+    remedy:
+      "Set a greater spec.runID to run a job again; for everything else it is made again from its source by itself.",
   },
   container_refused: {
     status: 422,
@@ -665,7 +666,7 @@ export const ERRORS = {
     happened:
       "{file} holds changes up to version {found} only, though {last} was acknowledged: its log is damaged, or an older file took its place.",
     remedy:
-      "Put back the latest file and the -wal file beside it. Or remove {note} to go on with what is there: what is in the repository is synced anew, later changes through the API are lost.",
+      "Restore the latest file and the -wal file beside it; or remove {note} to go on with what is there: what is in the repository is synced anew, later changes through the API are lost.",
   },
   port_taken: {
     status: 409,
