@@ -42,9 +42,13 @@ function declaresEncoding(text: string): boolean {
   return comments.some((comment) => /coding[:=]\s*[-\w.]/.test(comment));
 }
 
-const TOKEN =
+/** A string's first quote stands for all of it. */
+const TOKEN = /[ \t\r\n]*(?:([{}[\],:])|(")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
+
+/** A run of characters, an escape, or the end; one pattern for a whole string would need a stack as long as it. */
+const PART_OF_STRING =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a string of JSON has none
-  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
+  /[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(")/y;
 
 /** npm and Node read it as UTF-8 whatever it begins with, and want an object; an array is one to them. */
 function packageFault(content: Uint8Array): TextFault | undefined {
@@ -70,16 +74,27 @@ function jsonFault(text: string): TextFault | undefined {
 function firstUnexpected(text: string): number {
   const open: string[] = [];
   let expected = "v";
-  TOKEN.lastIndex = 0;
-  for (let end = 0; ; end = TOKEN.lastIndex) {
-    const match = TOKEN.exec(text);
+  for (let end: number | undefined = 0; ; ) {
     const space = /[ \t\r\n]*/y;
     space.lastIndex = end;
     const at = end + space.exec(text)![0].length;
+    TOKEN.lastIndex = end;
+    const match = TOKEN.exec(text);
+    end = match?.[2] === undefined ? TOKEN.lastIndex : endOfString(text, TOKEN.lastIndex);
     const token = match && (match[1] ?? (match[2] === undefined ? "v" : "s"));
-    const next = token ? after(token, expected, open) : undefined;
-    if (next === undefined) return at;
+    const next = token && end !== undefined ? after(token, expected, open) : undefined;
+    if (end === undefined || next === undefined) return at;
     expected = next;
+  }
+}
+
+/** Where a string ends whose first quote stands before `from`; undefined when it does not. */
+function endOfString(text: string, from: number): number | undefined {
+  PART_OF_STRING.lastIndex = from;
+  for (;;) {
+    const part = PART_OF_STRING.exec(text);
+    if (!part) return undefined;
+    if (part[1] !== undefined) return PART_OF_STRING.lastIndex;
   }
 }
 

@@ -45,6 +45,18 @@ describe("a package.json that is no JSON", () => {
     );
   });
 
+  it.each([
+    ["characters", "x".repeat(20_000_000)],
+    ["escapes", "\\n".repeat(10_000_000)],
+  ])("is told behind a string of millions of %s", (_what, value) => {
+    const text = `{"a": "${value}" 1}`;
+    expect(dependencyFault("package.json", bytes(text))).toEqual({
+      line: 1,
+      column: text.length - 1,
+      cause: 'it is no JSON: unexpected "1"',
+    });
+  });
+
   it("is everything before the fault, which something could still complete", () => {
     const text = '{"a": [1, {"b": tru}]}';
     const { column } = dependencyFault("package.json", bytes(text))!;
