@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { LocalImage } from "../../processes/index.ts";
 import { type FolderChecks, sealFolder } from "./folder-checks.ts";
+import { replaceFolder } from "./replace-folder.ts";
 
 const RECORD = "image.json";
 /** Stands for the image's own folder in a record, so that a draft can be moved into its place. */
@@ -33,7 +34,7 @@ export interface ImageFolders {
   damageNow(key: string): Promise<string | undefined>;
   /** Undefined for an image that is not whole, too. */
   resolve(key: string): Promise<LocalImage | undefined>;
-  /** Writes the record into a draft and gives it its name. */
+  /** Writes the record into a draft and gives it its name; what had it stays beside the draft for those that run in it. */
   publish(draft: string, key: string, record: ImageRecord): Promise<void>;
   /** Says that the image is in use, for clean-up. */
   touch(key: string, now: Date): Promise<void>;
@@ -93,8 +94,7 @@ export function imageFolders(folder: string, { checks, linked }: ImageFoldersOpt
       await sealFolder(draft);
       await writeFile(join(draft, RECORD), JSON.stringify(record));
       await mkdir(folder, { recursive: true });
-      await rm(folderOf(key), { recursive: true, force: true });
-      await rename(draft, folderOf(key));
+      await replaceFolder(draft, folderOf(key), join(dirname(draft), `replaced-${key}`));
       checks.forget(folderOf(key));
     },
     async touch(key, now) {

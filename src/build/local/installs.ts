@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { copyFile, mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../controller/clock.ts";
 import { expandCommand, type Interpreter, type Runtime } from "../../runtimes/index.ts";
@@ -9,6 +9,7 @@ import { openSharedRuns, type RunContext, type RunUser } from "../shared-runs.ts
 import { buildEnvironment, type EnvironmentOptions } from "./build-environment.ts";
 import type { Dependencies } from "./build-keys.ts";
 import { type FolderChecks, sealFolder } from "./folder-checks.ts";
+import { replaceFolder } from "./replace-folder.ts";
 import { type CommandDeps, runCommand } from "./run-command.ts";
 
 export interface InstallWanted {
@@ -74,12 +75,11 @@ async function install(
     await runInstall(draft, wanted, context, options);
     await sealFolder(draft);
     await mkdir(dirname(target), { recursive: true });
-    await rm(target, { recursive: true, force: true });
-    await rename(draft, target);
+    await replaceFolder(draft, target, `${draft}.old`);
     options.checks.forget(target);
   } finally {
     await rm(draft, { recursive: true, force: true });
-    await rm(`${draft}.tmp`, { recursive: true, force: true });
+    for (const left of [`${draft}.tmp`, `${draft}.old`]) await rm(left, { recursive: true, force: true });
   }
 }
 

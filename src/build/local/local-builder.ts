@@ -72,7 +72,7 @@ export interface LocalBuilder extends Builder {
  */
 export function localBuilder(options: LocalBuilderOptions): LocalBuilder {
   const deps = openParts(options);
-  const { images, logs, builds, wanted, listeners } = deps;
+  const { checks, images, logs, builds, wanted, listeners } = deps;
   let ready: Promise<void> | undefined;
   let closed = false;
 
@@ -126,6 +126,7 @@ export function localBuilder(options: LocalBuilderOptions): LocalBuilder {
       removeImage(key, { images, folder: options.folder, isWanted: (one) => wantedKeys(deps).has(one) }),
     removeLeftovers: () =>
       removeLeftovers({
+        checks,
         images,
         logs,
         folder: options.folder,
@@ -141,6 +142,7 @@ export function localBuilder(options: LocalBuilderOptions): LocalBuilder {
 }
 
 interface Parts extends EnsureDeps {
+  readonly checks: FolderChecks;
   readonly listeners: Set<(workload: WorkloadRef) => void>;
 }
 
@@ -173,7 +175,7 @@ function openParts(options: LocalBuilderOptions): Parts {
     },
   });
   const notice = options.notice ?? (() => undefined);
-  return { clock, images, logs, interpreters, failures, builds, wanted, listeners, notice };
+  return { clock, checks, images, logs, interpreters, failures, builds, wanted, listeners, notice };
 }
 
 function wantedKeys({ wanted, builds }: Parts): Set<string> {

@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { BuildLogs } from "../build-logs.ts";
+import type { FolderChecks } from "./folder-checks.ts";
 import type { ImageFolders } from "./image-folders.ts";
 
 interface LeftoverOptions {
+  readonly checks: FolderChecks;
   readonly images: ImageFolders;
   readonly logs: BuildLogs;
   readonly folder: string;
@@ -18,7 +20,7 @@ interface LeftoverOptions {
 
 /** Removes dependencies that no image links to, and logs of no image. */
 export async function removeLeftovers(options: LeftoverOptions): Promise<void> {
-  const { images, logs, folder, wanted, before, isIdle } = options;
+  const { checks, images, logs, folder, wanted, before, isIdle } = options;
   const keys = await images.keys();
   const records = await Promise.all(keys.map((key) => images.read(key)));
   const linked = new Set(records.map((record) => record?.dependencies));
@@ -29,6 +31,7 @@ export async function removeLeftovers(options: LeftoverOptions): Promise<void> {
     if (!isIdle()) return;
     const doomed = join(folder, "tmp", `doomed-${randomUUID()}`);
     await rename(path, doomed);
+    checks.forget(path);
     await rm(doomed, { recursive: true, force: true });
   }
   await logs.collect(new Set([...keys, ...wanted]));

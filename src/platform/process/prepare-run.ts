@@ -3,6 +3,7 @@ import { SlessError } from "../../errors/index.ts";
 import type { LocalImage } from "../../processes/index.ts";
 import type { WorkloadSpec } from "../platform.ts";
 import type { Environment } from "./replica-environment.ts";
+import { type Failure, failureOf } from "./start-fault.ts";
 
 export interface ImageSource {
   resolveImage(imageRef: string): Promise<LocalImage | undefined>;
@@ -25,7 +26,8 @@ export interface PreparedRun {
 export async function prepareRun(spec: WorkloadSpec, from: ImageSource): Promise<PreparedRun> {
   const [image, secrets] = await Promise.all([from.resolveImage(spec.imageRef), resolveSecrets(spec, from)]);
   if (!image) {
-    await refuseDamaged(spec, from);
+    const damaged = await damageOf(spec, from);
+    if (damaged) throw damaged;
     const cause = `its image ${spec.imageRef} of ${refText(spec.workload)} is not there`;
     throw new SlessError("start_failed", { cause, name: spec.workload.name });
   }
@@ -33,13 +35,19 @@ export async function prepareRun(spec: WorkloadSpec, from: ImageSource): Promise
 }
 
 /**
- * A process that ended, of an image that lost something, is not the code's fault.
- *
- * @throws SlessError `image_damaged`
+ * What is told of a process that ended: first what its image lost, if it did. That may be why it ended, or the doing of
+ * the code itself, so what was to be told stays.
  */
-export async function refuseDamaged({ imageRef }: WorkloadSpec, from: ImageSource): Promise<void> {
+export async function withDamage(failure: Failure, spec: WorkloadSpec, from: ImageSource): Promise<Failure> {
+  const damaged = await damageOf(spec, from);
+  if (!damaged) return failure;
+  const { reason, message } = failureOf(damaged);
+  return { reason, message: `${message}\n${failure.message}` };
+}
+
+async function damageOf({ imageRef }: WorkloadSpec, from: ImageSource): Promise<SlessError | undefined> {
   const damage = await from.imageDamage?.(imageRef).catch(() => undefined);
-  if (damage !== undefined) throw new SlessError("image_damaged", { cause: damage });
+  return damage === undefined ? undefined : new SlessError("image_damaged", { cause: damage });
 }
 
 async function resolveSecrets(spec: WorkloadSpec, from: ImageSource): Promise<Environment> {

@@ -1,6 +1,6 @@
 import type { LogFile } from "../../processes/index.ts";
 import type { WorkloadSpec } from "../platform.ts";
-import { refuseDamaged } from "./prepare-run.ts";
+import { withDamage } from "./prepare-run.ts";
 import { crashed, type Failure, failureOf } from "./start-fault.ts";
 import { type ReplicaDeps, startReplica } from "./start-replica.ts";
 import { idleSeat, type Seat, toSeat } from "./table.ts";
@@ -142,12 +142,9 @@ async function watch(crew: Crew, seat: Seat): Promise<void> {
   const failures = crew.retry ? crew.failures : crew.failures + 1;
   fail(crew, crashed(exit, spec, "", failures), wasStable ? 0 : backOffMs(crew));
   const told = crew.failure;
-  const [tail, damaged] = await Promise.all([
-    seat.replica.tail(),
-    refuseDamaged(spec, deps).then(() => undefined, failureOf),
-  ]);
+  const known = await withDamage(crashed(exit, spec, await seat.replica.tail(), failures), spec, deps);
   if (crew.failure !== told) return;
-  crew.failure = damaged ?? crashed(exit, spec, tail, failures);
+  crew.failure = known;
   crew.changed();
 }
 

@@ -4,7 +4,7 @@ import type { LogFile, SupervisedProcess } from "../../processes/index.ts";
 import type { JobRun, JobState } from "../platform.ts";
 import { RESULT_MAX_BYTES, truncateMessage, truncateResult } from "../truncate-message.ts";
 import { logOutput } from "./output-log.ts";
-import { prepareRun, refuseDamaged } from "./prepare-run.ts";
+import { prepareRun, withDamage } from "./prepare-run.ts";
 import { jobEnvironment, memoryBytes, replicaCommand } from "./replica-environment.ts";
 import { exitText, failureOf, outOfMemory, withTail } from "./start-fault.ts";
 import type { ReplicaDeps } from "./start-replica.ts";
@@ -53,9 +53,10 @@ async function runToEnd(run: JobRun, { jobName, files, log, deps, signal }: RunO
   if (signal.aborted && exit.code !== 0) return undefined;
   const memory = outOfMemory(exit, run.spec.memoryMB, output.tail());
   if (memory) return failed(memory.reason, memory.message);
-  if (exit.code !== 0) await refuseDamaged(run.spec, deps);
-  if (exit.code !== 0) return failed("Failed", withTail(`It ended with ${exitText(exit)}.`, output.tail()));
-  return { phase: "succeeded", message: await readResult(files.result) };
+  if (exit.code === 0) return { phase: "succeeded", message: await readResult(files.result) };
+  const ended = { reason: "Failed", message: withTail(`It ended with ${exitText(exit)}.`, output.tail()) };
+  const { reason, message } = await withDamage(ended, run.spec, deps);
+  return failed(reason, message);
 }
 
 /** Reads no more than a status is given: the file is the handler's, and may be of any size. */

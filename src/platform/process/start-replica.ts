@@ -5,9 +5,9 @@ import type { Exit, LogFile, ProcessSupervisor, SupervisedProcess } from "../../
 import type { WorkloadSpec } from "../platform.ts";
 import { readPort, waitHealthy } from "./health.ts";
 import { logOutput, type OutputLog } from "./output-log.ts";
-import { type ImageSource, prepareRun, refuseDamaged } from "./prepare-run.ts";
+import { type ImageSource, prepareRun, withDamage } from "./prepare-run.ts";
 import { type Environment, memoryBytes, replicaCommand, replicaEnvironment } from "./replica-environment.ts";
-import { exitText, outOfMemory, StartFault, startFailed } from "./start-fault.ts";
+import { exitText, failureOf, outOfMemory, StartFault, startFailed } from "./start-fault.ts";
 import { stopProcess } from "./stop-process.ts";
 import type { Timing } from "./timing.ts";
 
@@ -54,8 +54,8 @@ export async function startReplica(
     const child = deps.processes.spawn(replicaCommand(spec, image), options);
     const output = logOutput(child, { log, name, clock: deps.clock, secrets: Object.values(secrets) });
     const port = await becomeHealthy(child, output, spec, deps, signal).catch(async (error: unknown) => {
-      if (!signal.aborted) await refuseDamaged(spec, deps);
-      throw error;
+      if (signal.aborted) throw error;
+      throw new StartFault(await withDamage(failureOf(error), spec, deps));
     });
     return toReplica(name, `http://${deps.host}:${port}`, child, output, deps.timing.killAfterMs);
   } finally {

@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFile, mkdir, readdir, readFile, realpath, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { LocalImage } from "../../../src/processes/index.ts";
 import { builderContract, buildLog, requestOf, untilBuilt, untilFailed } from "../../contract/builder.ts";
 import { allOf } from "../../support/all-of.ts";
@@ -165,6 +168,19 @@ describe("the local builder", () => {
       expect(await test.builder.imageDamage(test.imageRef)).toBeUndefined();
       expect(await readFile(join(source, "handler.txt"), "utf8")).toBe("some code");
     });
+
+    it("what runs in it keeps its files while it is made again", async () => {
+      const test = await afterDamage(({ source }) => rm(join(source, "handler.txt")));
+      const key = test.imageRef.slice(-64);
+      const source = join(test.folder, "builds/images", key, "source");
+      const running = spawn("sh", ["-c", "echo there; read go; cat data/rows.txt"], { cwd: source });
+      onTestFinished(() => void running.kill());
+      await once(running.stdout, "data");
+      await untilBuilt(test, test.wanted);
+      const told = text(running.stdout);
+      running.stdin.end("go\n");
+      expect(await told).toBe("1, 2, 3");
+    });
   });
 
   it("a changed server, interpreter or install command is another image", async () => {
@@ -211,6 +227,9 @@ describe("the local builder", () => {
     const there = [old, kept, current].map(({ imageRef }) => test.builder.has(imageRef));
     expect(await Promise.all(there)).toEqual([false, true, true]);
     expect(await readdir(join(test.folder, "builds", "deps"))).toHaveLength(1);
+    const again = await untilBuilt(test, await requestOf(test, { "handler.txt": "old", "deps.txt": "old" }));
+    const { deps } = (await test.builder.resolveImage(again.imageRef))!;
+    expect(await readFile(join(deps, "modules", "installed"), "utf8")).toBe("old");
     expect(await readdir(join(test.folder, "builds", "tmp"))).toEqual(expect.not.arrayContaining([/doomed/]));
   });
 });

@@ -61,7 +61,7 @@ describe("the process platform", () => {
   it.each([
     ["does not start", { exitAtStart: 1 }],
     ["crashes", {}],
-  ])("a replica of a damaged image that %s is not its code's fault", async (_, how) => {
+  ])("of a replica of a damaged image that %s both are told", async (_, how) => {
     const imageDamage = async () => '"source/handler.py" is gone';
     const { platform, makeImage } = await openProcessPlatform({ imageDamage, timing: { backOffMinMs: 60_000 } });
     const spec = specOf(await makeImage(how));
@@ -70,8 +70,28 @@ describe("the process platform", () => {
       await untilCurrent(platform, spec.workload);
       await call(platform.acquire(spec.workload)!, "/exit?code=1").catch(() => undefined);
     }
-    const state = await untilState(platform, spec.workload, (now) => now?.failure?.reason === "ImageDamaged");
+    // A file that the code itself removed hides nothing of what it did else.
+    const state = await untilState(
+      platform,
+      spec.workload,
+      (now) => now?.failure?.message.includes("exit code 1") === true && now.failure.reason === "ImageDamaged",
+    );
     expect(state?.failure?.message).toMatch(/^Its image on this machine is damaged: "source\/handler.py" is gone\. /);
+  });
+
+  it("of a job of a damaged image that fails both are told", async () => {
+    const imageDamage = async () => '"source/handler.py" is gone';
+    const { platform, makeImage } = await openProcessPlatform({ imageDamage });
+    const run = { spec: jobOf(await makeImage({ exitAtStart: 3 })), runID: 1, eventJSON: undefined };
+    const state = await eventually(
+      "its end",
+      () => platform.runJob(run),
+      ({ phase }) => phase !== "running",
+    );
+    expect(state).toMatchObject({ phase: "failed" });
+    const { message } = state as { message: string };
+    expect(message).toMatch(/^ImageDamaged: Its image on this machine is damaged: "source\/handler.py" is gone\. /);
+    expect(message).toContain("It ended with exit code 3.");
   });
 
   it.each(["", "{"])(
