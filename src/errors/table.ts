@@ -230,6 +230,12 @@ export const ERRORS = {
     happened: "{namespace}/{name} has too many calls in flight.",
     remedy: "Try again later, or raise spec.replicas.",
   },
+  connections_busy: {
+    status: 503,
+    consequence: "retry",
+    happened: "Calls are in flight on as many connections as this process of sless takes.",
+    remedy: "Try again in a moment, or run more replicas of it.",
+  },
   // repository
   repository_unreachable: {
     status: 502,

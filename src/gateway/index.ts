@@ -7,3 +7,4 @@ export { hasBody } from "./http-sink.ts";
 export type { InternalAnswer, InternalCall } from "./internal-call.ts";
 export * from "./internal-server.ts";
 export type { ForwardOptions } from "./outgoing-request.ts";
+export { lastResponse } from "./upgrade-call.ts";

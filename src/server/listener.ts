@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { SlessError } from "../errors/index.ts";
-import { type Gateway, hasBody } from "../gateway/index.ts";
+import { SlessError } from "../errors/index.ts";
+import { type Gateway, hasBody, lastResponse } from "../gateway/index.ts";
 import { connectionBound } from "./connection-bound.ts";
 import { slessAnswer } from "./error-answer.ts";
 import type { RequestGuard } from "./request-guard.ts";
@@ -18,6 +18,8 @@ const REST_MS = 30_000;
 const PROBE_AFTER_MS = 60_000;
 /** Of one process: 50,000 that do nothing would take all the memory that the chart gives it. */
 const CONNECTIONS_MAX = 5_000;
+/** Whoever would end the process without an answer gets one, however many there are. */
+const PROBE = /^\/(?:healthz|readyz)(?:\?|$)/;
 
 export interface Listener {
   readonly server: Server;
@@ -37,9 +39,9 @@ export interface ListenerDeps {
   readonly headMs?: number;
   /** How long a client that was answered may go on sending its body; default 30,000. */
   readonly restMs?: number;
-  /** Connections at a time; default 5,000. */
+  /** Connections at a time on which anything may be asked; default 5,000. */
   readonly maxConnections?: number;
-  /** Hears of every connection that is closed for want of room. */
+  /** Hears of every connection that is closed or turned away for want of room. */
   readonly onShed?: () => void;
 }
 
@@ -57,18 +59,24 @@ export function createListener(deps: ListenerDeps): Listener {
   let draining = false;
   let onEmpty: () => void = () => undefined;
 
-  function track({ socket }: IncomingMessage, res: ServerResponse): void {
+  /** @returns whether its connection has a place */
+  function track({ socket }: IncomingMessage, res: ServerResponse): boolean {
     active.add(res);
-    bound.busy(socket);
+    const hasPlace = bound.busy(socket);
     if (draining) res.shouldKeepAlive = false;
     res.once("close", () => {
       active.delete(res);
-      bound.idle(socket);
+      if (hasPlace) bound.idle(socket);
       if (active.size === 0) onEmpty();
     });
+    return hasPlace;
+  }
+  function noPlace(): SlessError {
+    deps.onShed?.();
+    return new SlessError("connections_busy");
   }
   function serve(req: IncomingMessage, res: ServerResponse, awaitsContinue: boolean): void {
-    track(req, res);
+    const hasPlace = track(req, res);
     throwAwayRest(req, res, restMs);
     exchanges.set(req.socket, { req, res });
     // Of what came in one piece with an upgrade that is not taken, nothing is left to be answered.
@@ -76,6 +84,7 @@ export function createListener(deps: ListenerDeps): Listener {
     toOriginForm(req);
     const refusal = targetFault(req) ?? deps.guard.refusal(req.headers, isCall(req));
     if (refusal) refuse(res, refusal);
+    else if (!hasPlace && (isCall(req) || !PROBE.test(req.url ?? ""))) refuse(res, noPlace());
     else if (isCall(req)) deps.gateway.handle(req, res, { awaitsContinue });
     else {
       if (awaitsContinue) res.writeContinue();
@@ -99,12 +108,13 @@ export function createListener(deps: ListenerDeps): Listener {
   server.on("connection", bound.take);
   server.on("checkContinue", (req, res) => serve(req, res, true));
   server.on("upgrade", (req, socket, head) => {
-    // Not tracked: a socket that never ends by itself shall not hold up a stop.
-    bound.busy(req.socket);
+    // Nobody else listens there any more; a reset must not end the process.
+    socket.on("error", () => undefined);
     const refusal = targetFault(req) ?? deps.guard.refusal(req.headers, true);
-    if (refusal)
-      socket.on("error", () => undefined).end(`HTTP/1.1 ${refusal.status} Refused\r\nconnection: close\r\n\r\n`);
-    else deps.gateway.handleUpgrade(req, socket, head);
+    if (refusal) refuse(lastResponse({ req, socket }), refusal);
+    // Not tracked: a socket that never ends by itself shall not hold up a stop.
+    else if (bound.busy(req.socket)) deps.gateway.handleUpgrade(req, socket, head);
+    else refuse(lastResponse({ req, socket }), noPlace());
   });
   return {
     server,

@@ -18,7 +18,7 @@ export interface Metrics {
   readonly contentType: string;
   /** For the gateway's `onCall`. */
   onCall(call: FinishedCall): void;
-  /** A connection was closed for want of room. */
+  /** A connection was closed or turned away for want of room. */
   onShed(): void;
   /** For `onDelivery` of the webhooks. */
   onDelivery(outcome: DeliveryOutcome): void;
@@ -67,7 +67,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
   });
   const shed = new Counter({
     name: "sless_http_connections_shed_total",
-    help: "Connections that were closed because there were too many",
+    help: "Connections that were closed or turned away because there were too many",
     registers,
   });
   const queues = new Map<string, () => number>();

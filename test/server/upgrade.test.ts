@@ -176,3 +176,22 @@ it("closing the server ends open WebSockets", async () => {
   await ended;
   await released(fixture);
 });
+
+it("upgrades that are refused are told why, and leave no connection behind, whatever comes after", async () => {
+  const fixture = await serverFixture();
+  const answers = Array.from({ length: 20 }, async () => {
+    const client = connect(fixture.port, "127.0.0.1");
+    const seen = collecting(client);
+    client.write(head("/fn/default/hello", "Host: other\r\n"));
+    const text = await eventually("it is answered", seen, (answer) => answer.includes("\r\n\r\n{"));
+    client.write("more");
+    client.destroy();
+    return text;
+  });
+  for (const answer of answers) expect(await answer).toMatch(/^HTTP\/1.1 400 .*2 Host headers.*invalid_request/s);
+  const connections = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${fixture.port}/metrics`)).text();
+    return Number(/^sless_http_connections (\d+)$/m.exec(text)?.[1]);
+  };
+  await eventually("they are gone", connections, (count) => count <= 2);
+});
