@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { contextOf } from "./context.mjs";
-import { endDone, endProcess } from "./end.mjs";
+import { endDone, endProcess, whenPrinted } from "./end.mjs";
 import { parseJson } from "./event.mjs";
 import { oneLine, writeError } from "./log.mjs";
 import { chunkBytes, toAnswer } from "./result.mjs";
@@ -53,10 +53,12 @@ function beginWatch({ timeoutSec }, watch, expires) {
     if (isOver) return;
     isOver = true;
     if (why !== undefined) writeAll(`sless: ${why}\n`);
-    watch.end("job");
     clearTimeout(limit);
-    clearInterval(alive);
-    endDone(code);
+    whenPrinted(() => {
+      watch.end("job");
+      clearInterval(alive);
+      endDone(code);
+    });
   };
 }
 

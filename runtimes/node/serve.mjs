@@ -5,7 +5,7 @@ import { closeSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { answerCall } from "./answer-call.mjs";
 import { BLOCKED_ERROR, beginCall } from "./call.mjs";
-import { endProcess } from "./end.mjs";
+import { endProcess, whenPrinted } from "./end.mjs";
 import { writeError } from "./log.mjs";
 import { EXIT_TERMINATED, refuse } from "./settings.mjs";
 import { now } from "./watch.mjs";
@@ -78,7 +78,7 @@ export function serve(settings, handler, watch) {
   function drain() {
     if (draining) endProcess(EXIT_TERMINATED);
     draining = true;
-    server.close(() => endProcess(0));
+    server.close(() => whenPrinted(() => endProcess(0)));
     for (const socket of idle) socket.destroy();
     setTimeout(() => endProcess(EXIT_TERMINATED), settings.drainSec * 1000).unref();
   }

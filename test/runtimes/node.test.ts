@@ -239,6 +239,26 @@ describe("the end of a Node job", () => {
       expect(await run(machine, `exports.handle = () => { ${code} };`)).toMatchObject({ code: 0 });
   });
 
+  it("all that was printed arrives, also by a pipe that was full", async () => {
+    const bytes = 1_000_000;
+    const print = `console.log("x".repeat(${bytes}));`;
+    for (const machine of [node, current]) {
+      const job = await run(machine, `exports.handle = () => { ${print} };`);
+      expect([job.code, job.stdout.length]).toEqual([0, bytes + 1]);
+    }
+    const draining = await inlineReplica(current, {
+      "handler.js": `process.on("SIGTERM", () => { ${print} }); exports.handle = () => null;`,
+    });
+    draining.process.kill("SIGTERM");
+    expect([await draining.exited(), draining.stdout().length]).toEqual([0, bytes + 1]);
+  });
+
+  it("a listener of the end is called once, and may say another code", async () => {
+    const code = 'process.on("exit", (code) => { console.log("exit", code); process.exitCode = 7; });';
+    for (const machine of [node, current])
+      expect(await run(machine, `exports.handle = () => { ${code} };`)).toMatchObject({ code: 7, stdout: "exit 0\n" });
+  });
+
   it("a replica that drains, that crashes or that a call blocks is told to exit by no new Node", async () => {
     const code = `${exits} exports.handle = ({ how }) => {
       if (how === "crash") setTimeout(() => { throw new Error("no"); });
