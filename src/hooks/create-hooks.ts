@@ -53,10 +53,10 @@ const KEPT_BYTES = 512 * 1024;
 const SLOTS = { max: 48, perKey: 8, bytesPerSecond: 64 * 1024 };
 /**
  * For repositories of which nothing was proved yet. Anybody can make up names, and each costs reads of a store that
- * answers so many a second: however many come, they wait for one another, and not the others for them.
+ * answers so many a second: however many come, they have these places, and the others theirs.
  */
 const STRANGERS = { ...SLOTS, max: 16 };
-/** Repositories that are remembered to have taken a delivery. */
+/** Repositories that are remembered to have taken a delivery, until one finds that they take none any more. */
 const KNOWN_MAX = 1_000;
 
 export function createHooks(deps: HooksDeps): Hooks {
@@ -76,7 +76,10 @@ export function createHooks(deps: HooksDeps): Hooks {
     return (known.has(id) ? slots : strangers).run({ key: id, from }, async (place) => {
       const target = await faults.available(key, targets.find(key));
       const payload = await provedPayload(headers, place.receive(body), proofs, target);
-      if (!target.repository) throw faults.refusal(key, `no ${target.missing}`, target.missing === "token");
+      if (!target.repository) {
+        known.delete(id);
+        throw faults.refusal(key, `no ${target.missing}`, target.missing === "token");
+      }
       if (!payload) throw faults.refusal(key, "wrong signature", true);
       known.add(id);
       const judgement = judgeDelivery(target.repository, headers, payload.text);
@@ -127,10 +130,11 @@ async function provedPayload(
 }
 
 /** The values that were added last. */
-function lastOf(max: number): { has(value: string): boolean; add(value: string): void } {
+function lastOf(max: number): Pick<Set<string>, "has" | "delete"> & { add(value: string): void } {
   const values = new Set<string>();
   return {
     has: (value) => values.has(value),
+    delete: (value) => values.delete(value),
     add(value) {
       values.delete(value);
       values.add(value);

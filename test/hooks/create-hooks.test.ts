@@ -166,6 +166,31 @@ it("a flood of deliveries to made-up names reads little, logs once and keeps out
   await hooks.close();
 });
 
+it("a repository that is gone has the place of a made-up name again", async () => {
+  const slow = Promise.withResolvers<undefined>();
+  let isThere = true;
+  const { hooks, push, deliver, clock } = await hooksFixture({
+    readSecret: async (_namespace, _name, key) => (key === "token" ? TOKEN : undefined),
+    store: {
+      async get(_kind: unknown, { name }: { name: string }) {
+        if (name !== "main") return slow.promise;
+        return isThere ? { metadata: { ...KEY, uid: "1" }, spec: { webhookSecretRef: { name: "hook" } } } : undefined;
+      },
+    } as never,
+  });
+  await push();
+  const flood = Array.from({ length: 16 }, (_, index) =>
+    codeOf(deliver(github("wrong", PUSH), PUSH, { ...KEY, name: `repository-${index}` })),
+  );
+  isThere = false;
+  clock.advance(2_000);
+  expect(await codeOf(push())).toBe("hook_refused");
+  expect(await codeOf(push())).toBe("hooks_busy");
+  slow.resolve(undefined);
+  await Promise.all(flood);
+  await hooks.close();
+});
+
 it("a push right after another one is looked at, though later", async () => {
   const { push, hinted, clock } = await hooksFixture();
   await push();
