@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FolderChecks, sealFolder } from "./folder-checks.ts";
+import { replaceFolder } from "./replace-folder.ts";
 import type { UnpackedLayer } from "./stack-layers.ts";
 import { type LayerRemovals, type PackedLayer, type UnpackBudget, unpackLayer } from "./unpack-layer.ts";
 
@@ -45,12 +46,11 @@ export function pulledLayers(folder: string, tmp: string, checks: FolderChecks):
       await sealFolder(draft);
       await writeFile(join(draft, RECORD), JSON.stringify(removals));
       await mkdir(folder, { recursive: true });
-      await rm(at, { recursive: true, force: true });
-      await rename(draft, at);
+      await replaceFolder(draft, at, `${draft}.old`);
       checks.forget(at);
       return { ...removals, folder: at };
     } finally {
-      await rm(draft, { recursive: true, force: true });
+      for (const left of [draft, `${draft}.old`]) await rm(left, { recursive: true, force: true });
     }
   }
 
