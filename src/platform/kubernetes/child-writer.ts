@@ -18,7 +18,10 @@ export interface ChildWriter {
   differs(wanted: Manifest, live: LiveChild | undefined): boolean;
   /** @returns the object as it is now. @throws ApiError, SlessError `cluster_unavailable` */
   apply(wanted: Manifest, live: LiveChild | undefined): Promise<ApiObject>;
-  /** Deletes this very life of the object; one that is gone is no error. */
+  /**
+   * Deletes this very life of the object; one that is gone is no error. A ReplicaSet only as it was seen: Kubernetes may be
+   * about to use it again.
+   */
   remove(kind: Manifest["kind"] | "ReplicaSet", live: ApiObject): Promise<void>;
 }
 
@@ -48,15 +51,19 @@ export function childWriter(client: KubernetesClient): ChildWriter {
     },
     async remove(kind, { metadata }) {
       const path = apiPath(API_RESOURCES[kind], metadata);
+      const { uid, resourceVersion } = metadata;
       written.delete(path);
       try {
         await client.request({
           method: "DELETE",
           path,
-          body: { propagationPolicy: "Background", preconditions: { uid: metadata.uid } },
+          body: {
+            propagationPolicy: "Background",
+            preconditions: kind === "ReplicaSet" ? { uid, resourceVersion } : { uid },
+          },
         });
       } catch (error) {
-        // 409: another life has its name.
+        // 409: another life has its name, or it is used again.
         if (!isApiError(error, 404) && !isApiError(error, 409)) throw error;
       }
     },

@@ -29,9 +29,10 @@ export async function dropFormer(
  * would fill the cluster with them. Those that have no pods go, oldest first.
  */
 async function dropRevisions(workload: WorkloadRef, { view, writer, log }: FormerDeps): Promise<void> {
-  const isDeployments = ({ metadata }: LiveReplicaSet) =>
-    metadata.ownerReferences?.some(({ kind }) => kind === "Deployment") === true;
-  const seen = view.replicaSets(workload).filter(isDeployments);
+  const owner = view.deployment(workload)?.metadata.uid;
+  // A copy that somebody made of its Deployment has its labels, too.
+  const isOwn = ({ metadata }: LiveReplicaSet) => metadata.ownerReferences?.some(({ uid }) => uid === owner) === true;
+  const seen = owner === undefined ? [] : view.replicaSets(workload).filter(isOwn);
   if (seen.length <= UNUSED_MAX) return;
   const newest = Math.max(...seen.map(({ revision }) => revision));
   const unused = seen
