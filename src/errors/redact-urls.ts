@@ -1,8 +1,9 @@
 /**
- * Up to the last `@` of where a host stands: not everybody encodes the one in his password. It begins with the colon, for
- * a scheme is as long as it likes: looked for at every place of a long line, it would hold up everybody.
+ * Up to the last `@` of where a host stands: not everybody encodes the one in his password, and a `'` nobody has to. It
+ * begins with the colon, for a scheme is as long as it likes: looked for at every place of a long line, it would hold up
+ * everybody.
  */
-const USER_INFO = /:\/\/[^\s/'"]*@/g;
+const USER_INFO = /:\/\/[^\s/"]*@/g;
 
 /** Text with `***` for the user and password of every address in it. */
 export function redactUrls(text: string): string {

@@ -7,6 +7,9 @@ it.each([
   ["mail a@b.test, https://host/@scope/name", "mail a@b.test, https://host/@scope/name"],
   ["https://ada:p@ss:w@rd@host/x", "https://***@host/x"],
   ["https://ada:what?@host", "https://***@host"],
+  ["unable to access 'https://ada:it's@host/x'", "unable to access 'https://***@host/x'"],
+  ['{"url":"https://host","mail":"a@b.test"}', '{"url":"https://host","mail":"a@b.test"}'],
+  ["git@host:x and img@sha256:1", "git@host:x and img@sha256:1"],
   ["'https://a@b','https://c@d'", "'https://***@b','https://***@d'"],
 ])("takes credentials out of %j", (text, clean) => {
   expect(redactUrls(text)).toBe(clean);
