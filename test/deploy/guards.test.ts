@@ -47,6 +47,7 @@ const binding = {
 const KINDS: Record<string, { readonly api: string; readonly kind: string; readonly fields: object }> = {
   secrets: { api: "api/v1", kind: "Secret", fields: {} },
   deployments: { api: "apis/apps/v1", kind: "Deployment", fields: { spec: DEPLOYMENT } },
+  replicasets: { api: "apis/apps/v1", kind: "ReplicaSet", fields: { spec: DEPLOYMENT } },
   jobs: { api: "apis/batch/v1", kind: "Job", fields: { spec: { template: POD } } },
   services: { api: "api/v1", kind: "Service", fields: { spec: { ports: [{ port: 80 }] } } },
   resourcequotas: { api: "api/v1", kind: "ResourceQuota", fields: { spec: { hard: { pods: "1" } } } },
@@ -248,7 +249,7 @@ describe.each(["roles", "all"])("in mode %s", (mode) => {
       namespaces.flatMap((namespace) => plurals.map((plural): [string, string] => [plural, namespace]));
 
     it("runs workloads where they belong, and nowhere else", async () => {
-      const kinds = ["deployments", "jobs", "services"];
+      const kinds = ["deployments", "replicasets", "jobs", "services"];
       const calls = each(kinds, [DEPLOY!, BUILDS!]);
       expect(await outcomes(controller, calls)).toEqual(done(calls));
       const others = each(kinds, [...ELSEWHERE, USER!, "sless"]);
