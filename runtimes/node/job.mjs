@@ -53,9 +53,9 @@ function beginWatch({ timeoutSec }, watch, expires) {
     if (isOver) return;
     isOver = true;
     if (why !== undefined) writeAll(`sless: ${why}\n`);
+    watch.end("job");
     clearTimeout(limit);
     whenPrinted(() => {
-      watch.end("job");
       clearInterval(alive);
       endDone(code);
     });

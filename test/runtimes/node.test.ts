@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { within } from "../support/within.ts";
 import { act, send } from "./exchange.ts";
 import { inlineImage, inlineReplica, refusedStart, writeFiles } from "./inline-image.ts";
 import { machineOf } from "./machines.ts";
@@ -246,6 +248,12 @@ describe("the end of a Node job", () => {
       const job = await run(machine, `exports.handle = () => { ${print} };`);
       expect([job.code, job.stdout.length]).toEqual([0, bytes + 1]);
     }
+    const unread = await inlineImage(current, { "handler.js": `exports.handle = () => { ${print} };` });
+    const job = spawnRuntime(current, unread, { SLESS_JOB: "1", SLESS_TIMEOUT_SEC: "1" });
+    onTestFinished(() => killReplica(job));
+    job.process.stdout!.pause();
+    const ended = once(job.process, "exit");
+    expect(await within("its end though nobody reads", ended, job.stderr)).toEqual([0, null]);
     const draining = await inlineReplica(current, {
       "handler.js": `process.on("SIGTERM", () => { ${print} }); exports.handle = () => null;`,
     });
