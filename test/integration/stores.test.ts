@@ -113,6 +113,8 @@ describeWithServers("a machine with S3 and a registry", () => {
     const app = await startTestApp(repository, { data, stores: await stores.variables() });
     const serves = async () => (await app.call("gopher")).body;
     await eventually("it answers", serves, (body) => body === "compiled", BUILD_MAX_MS);
+    // The answer comes before the status that tells of it.
+    await app.app.settled();
     expect((await statusOf(app, "gopher")).imageRef).toContain("sless-default_gopher@sha256:");
   });
 
