@@ -92,7 +92,7 @@ async function send(transport: Transport, repository: string, blob: Blob | BlobF
       await expectStatus(response, 201, `${repository}@${digest}`);
       return;
     } catch (error) {
-      if (hasBroken && from === 0 && isRegistryError(error) && error.code === "DIGEST_INVALID") throw lost(error);
+      if (hasBroken && isRegistryError(error) && SPOILED.has(error.code)) throw lost(error);
       if (!isRegistryError(error, 0) || breaks >= BREAKS_MAX) throw error;
       hasBroken = true;
       const reached = await progress(transport, repository, place);
@@ -103,10 +103,15 @@ async function send(transport: Transport, repository: string, blob: Blob | BlobF
   }
 }
 
-/** There may have been the one byte of which a registry says the same as of none: only a new upload is sure to be empty. */
+/**
+ * What the request that broke had sent may come behind what the registry said that it has; and of one byte it says the
+ * same as of none. Only a new upload is sure to be empty.
+ */
 function lost({ code, message }: RegistryError): RegistryError {
   return new RegistryError(416, code, message);
 }
+
+const SPOILED: ReadonlySet<string> = new Set(["DIGEST_INVALID", "SIZE_INVALID", "BLOB_UPLOAD_INVALID"]);
 
 const EMPTY: Blob = { digest: "", bytes: new Uint8Array() };
 

@@ -118,3 +118,38 @@ it("a blob comes piece by piece, or is not there", async () => {
   const empty = await connect((_, answer) => void answer.writeHead(404).end());
   expect(await empty.blobPieces("team/one", BLOB.digest)).toBeUndefined();
 });
+
+it.each([["DIGEST_INVALID"], ["SIZE_INVALID"], ["BLOB_UPLOAD_INVALID"]])(
+  "an upload that its broken request spoiled, so that the rest is refused with %s, begins anew",
+  async (code) => {
+    const taken: string[] = [];
+    let uploads = 0;
+    const client = await connect((request, response) => {
+      const { method, url = "" } = request;
+      if (method === "HEAD") return void response.writeHead(404).end();
+      if (method !== "GET") taken.push(`${method} ${url.split("?", 1)[0]}`);
+      if (method === "POST") {
+        uploads += 1;
+        response.writeHead(202, { location: `/v2/a/blobs/uploads/${uploads}` }).end();
+      } else if (method === "GET") response.writeHead(204, { range: "0-2" }).end();
+      else if (method === "PATCH") {
+        request.resume().on("end", () => response.writeHead(202, { location: url }).end());
+      } else if (taken.length === 2) request.socket.destroy();
+      else {
+        const isSpoiled = url.includes("/uploads/1");
+        const body = isSpoiled ? JSON.stringify({ errors: [{ code, message: "spoiled" }] }) : "";
+        request.resume().on("end", () => response.writeHead(isSpoiled ? 400 : 201).end(body));
+      }
+    });
+    await client.putBlob("a", BLOB);
+    const [one, two] = ["/v2/a/blobs/uploads/1", "/v2/a/blobs/uploads/2"];
+    expect(taken).toEqual([
+      "POST /v2/a/blobs/uploads/",
+      `PUT ${one}`,
+      `PATCH ${one}`,
+      `PUT ${one}`,
+      "POST /v2/a/blobs/uploads/",
+      `PUT ${two}`,
+    ]);
+  },
+);
