@@ -8,6 +8,7 @@ const PORTS = ["apis", "errors", "report", "resources", "storage", "build", "pla
 /** The table of docs/architecture.md. `app` may import everything. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   apis: [],
+  disk: [],
   errors: [],
   report: ["apis"],
   manifest: ["apis", "errors"],
@@ -22,7 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   registry: ["errors", "controller/clock", "controller/slots"],
   kubernetes: ["errors", "controller/clock", "controller/back-off", "controller/lease-store"],
   resources: ["apis", "errors", "controller/clock", "kubernetes"],
-  storage: ["errors"],
+  storage: ["disk", "errors"],
   build: [
     "apis",
     "errors",
@@ -39,6 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   garbage: ["apis", "errors", "controller/clock", "kubernetes", "registry", "resources", "storage"],
   platform: [
     "apis",
+    "disk",
     "errors",
     "processes",
     "kubernetes",

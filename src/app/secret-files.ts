@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isNamespaceName, isSecretKey, isSecretName, type ObjectKey } from "../apis/index.ts";
+import { syncFolder } from "../disk/index.ts";
 import { messageOf, SlessError } from "../errors/index.ts";
 import type { SecretItem, SecretStore, SecretValues } from "../server/index.ts";
 
@@ -96,15 +97,6 @@ async function writeKeys(
   // New names stand in their folders.
   for (const folder of [place, dirname(place), dirname(dirname(place))]) await syncFolder(folder);
   return changed;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 /** A reader sees the old value or the new one, whole; so does whoever comes after a crash. */

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { WorkloadRef } from "../../apis/index.ts";
+import { syncFolder } from "../../disk/index.ts";
 import type { JobState } from "../platform.ts";
 import { workloadPath } from "./workload-path.ts";
 
@@ -41,21 +42,12 @@ export function jobRecords(folder: string): JobRecords {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(`${path}.draft`, JSON.stringify(state), { mode: 0o600, flush: true });
       await rename(`${path}.draft`, path);
+      // A new name stands in its folder.
       await syncFolder(dirname(path));
       await removeOldRuns(folderOf(workload), runID);
     },
     remove: (workload) => rm(folderOf(workload), { recursive: true, force: true }),
   };
-}
-
-/** A new name stands in its folder. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 async function removeOldRuns(folder: string, runID: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { syncFolder } from "../../disk/index.ts";
 import { keyParts } from "../object-key.ts";
 import type { ObjectBody, ObjectEntry, ObjectStore } from "../object-store.ts";
 import { absentIsUndefined, BodyFault, codeOf, guarded } from "./disk-faults.ts";
@@ -106,12 +107,7 @@ async function publish(draft: string, path: string, root: string): Promise<"stor
 
 /** Syncs a folder and its parents up to `last`: a new folder's name stands in its parent. */
 async function syncFolders(folder: string, last: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncFolder(folder);
   if (folder !== last) await syncFolders(dirname(folder), last);
 }
 

@@ -1,0 +1,1 @@
+export { syncFolder } from "./sync-folder.ts";
